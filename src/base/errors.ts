@@ -1,0 +1,185 @@
+/**
+ * The registry of every error the product can report: code, message, hint and
+ * exit code. A message says what happened, the hint says what to do next.
+ *
+ * To add one, add a line to `registry`; to raise it,
+ * `throw new EscapementError("E_…", { name: "value" })`. `{name}` in message
+ * or hint is replaced by the parameter of that name.
+ */
+import { ExitCode } from "./exit-code.ts";
+
+interface ErrorSpec {
+  readonly message: string;
+  readonly hint: string;
+  readonly exitCode: ExitCode;
+}
+
+const registry = {
+  // --- command line -------------------------------------------------------
+  E_USAGE: { message: "{what}", hint: "run with --help to see the options", exitCode: ExitCode.usage },
+  E_BAD_VALUE: {
+    message: "{option}: {value} is not {expected}",
+    hint: "{hint}",
+    exitCode: ExitCode.usage,
+  },
+  // --- files and definitions ---------------------------------------------
+  E_FILE_UNREADABLE: {
+    message: "cannot read {file}: {reason}",
+    hint: "check the path and the permissions",
+    exitCode: ExitCode.badData,
+  },
+  E_SPEC_INVALID: {
+    message: "{count} problem(s) in {files}",
+    hint: "each line above names file:line:column and what would be accepted",
+    exitCode: ExitCode.badData,
+  },
+  E_CRON_SYNTAX: {
+    message: "cron expression {expression}: {reason}",
+    hint: "escapement cron explain '{expression}' shows how it is read",
+    exitCode: ExitCode.badData,
+  },
+  E_CRON_NEVER: {
+    message: "cron expression {expression} never fires",
+    hint: "the day does not exist in any of its months; escapement cron next shows the coming fires",
+    exitCode: ExitCode.badData,
+  },
+  E_ZONE_UNKNOWN: {
+    message: "time zone {zone} is not known to this Node",
+    hint: "use an IANA name such as Europe/Berlin or UTC{suggestion}",
+    exitCode: ExitCode.badData,
+  },
+  E_DURATION: {
+    message: "{value} is not a duration",
+    hint: "write for example 500ms, 30s, 5m, 1h30m or 2d",
+    exitCode: ExitCode.badData,
+  },
+  E_BYTES: {
+    message: "{value} is not a size",
+    hint: "write for example 512MiB, 4GiB or 1000kB",
+    exitCode: ExitCode.badData,
+  },
+  E_INSTANT: {
+    message: "{value} is not an instant",
+    hint: "write RFC 3339 in UTC, for example 2026-07-01T02:00:00Z",
+    exitCode: ExitCode.badData,
+  },
+  // --- record store --------------------------------------------------------
+  E_STORE_UNAVAILABLE: {
+    message: "the record store does not answer: {reason}",
+    hint: "check that PostgreSQL runs and that the store URL is right",
+    exitCode: ExitCode.unavailable,
+  },
+  E_STORE_URL_MISSING: {
+    message: "no record store is named",
+    hint: "pass --cluster FILE, --url URL, or set ESCAPEMENT_STORE_URL",
+    exitCode: ExitCode.usage,
+  },
+  E_STORE_NOT_MIGRATED: {
+    message: "the record store has schema version {found}, this program needs {needed}",
+    hint: "run escapement store migrate with this version",
+    exitCode: ExitCode.refused,
+  },
+  E_STORE_TOO_NEW: {
+    message: "the record store has schema version {found}, which this program does not know (newest known: {known})",
+    hint: "run a newer escapement; an older one must not write into this schema",
+    exitCode: ExitCode.refused,
+  },
+  E_STORE_DRIFTED: {
+    message: "migration {migration} in the record store differs from the one in this program",
+    hint: "escapement store status lists the differences; do not edit the schema by hand",
+    exitCode: ExitCode.failed,
+  },
+  E_STORE_VERSION: {
+    message: "PostgreSQL {found} is too old",
+    hint: "the record store needs PostgreSQL 15 or newer",
+    exitCode: ExitCode.unavailable,
+  },
+  // --- jobs and executions --------------------------------------------------
+  E_JOB_UNKNOWN: {
+    message: "there is no job {job}",
+    hint: "escapement jobs list shows the jobs{suggestion}",
+    exitCode: ExitCode.usage,
+  },
+  E_EXECUTION_UNKNOWN: {
+    message: "job {job} has no execution at {fireTime}",
+    hint: "escapement executions --job {job} lists them",
+    exitCode: ExitCode.usage,
+  },
+  E_REFUSED: { message: "refused: {what}", hint: "{hint}", exitCode: ExitCode.refused },
+  E_LEADERSHIP_LOST: {
+    message: "this scheduler is no longer the leader (epoch {epoch})",
+    hint: "another scheduler leads now; nothing was written",
+    exitCode: ExitCode.refused,
+  },
+  E_LEASE_LOST: {
+    message: "the lease of {what} has ended",
+    hint: "someone else may hold it now; the write was refused",
+    exitCode: ExitCode.refused,
+  },
+  // --- programs and machine ---------------------------------------------------
+  E_PROGRAM_MISSING: {
+    message: "{program} is not installed",
+    hint: "{hint}",
+    exitCode: ExitCode.unavailable,
+  },
+  E_FAILED: { message: "{what}", hint: "{hint}", exitCode: ExitCode.failed },
+  E_UNKNOWN: { message: "could not find out: {what}", hint: "{hint}", exitCode: ExitCode.unknown },
+  E_UNAVAILABLE: { message: "{what}", hint: "{hint}", exitCode: ExitCode.unavailable },
+  E_BAD_DATA: { message: "{what}", hint: "{hint}", exitCode: ExitCode.badData },
+  E_INTERRUPTED: {
+    message: "stopped by {signal}",
+    hint: "nothing is left half done; run the command again to go on",
+    exitCode: ExitCode.interrupted,
+  },
+  E_BUG: {
+    message: "internal error: {what}",
+    hint: "this is our bug; run again with --debug and report what it prints",
+    exitCode: ExitCode.bug,
+  },
+} as const satisfies Record<string, ErrorSpec>;
+
+export type ErrorCode = keyof typeof registry;
+
+/** Every known code, for tests and for the documentation. */
+export const errorCodes = Object.keys(registry) as ErrorCode[];
+
+const brand = Symbol.for("escapement.error");
+
+/** The only error type that crosses a module's border. */
+export class EscapementError extends Error {
+  readonly [brand] = true;
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly exitCode: ExitCode;
+  /** Where it was found: `file:line:column`, a host, a table. */
+  readonly at: string | undefined;
+
+  /** @param code a key of the registry. @param params values for `{name}` in message and hint. */
+  constructor(
+    code: ErrorCode,
+    params: Record<string, string | number> = {},
+    options: { cause?: unknown; at?: string } = {},
+  ) {
+    const spec = registry[code];
+    super(fill(spec.message, params), options.cause === undefined ? undefined : { cause: options.cause });
+    Object.defineProperty(this, "name", { value: "EscapementError", enumerable: false });
+    this.code = code;
+    this.hint = fill(spec.hint, params);
+    this.exitCode = spec.exitCode;
+    this.at = options.at;
+  }
+}
+
+/** True for an error of ours, also across two copies of the bundle. */
+export function isEscapementError(error: unknown): error is EscapementError {
+  return typeof error === "object" && error !== null && brand in error;
+}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message || String((error as { code?: string }).code ?? error.name) : String(error);
+}
+
+function fill(template: string, params: Record<string, string | number>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? ""));
+}

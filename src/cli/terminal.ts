@@ -1,0 +1,39 @@
+/** How commands talk: data on standard output, talk on standard error, colour only where wanted. */
+import pc from "picocolors";
+
+const wantsColour =
+  !process.argv.includes("--no-color") &&
+  !process.env["NO_COLOR"] &&
+  process.env["TERM"] !== "dumb" &&
+  (Boolean(process.env["FORCE_COLOR"]) || process.stdout.isTTY === true);
+
+/** Colours that become plain text when piped, under NO_COLOR and on a dumb terminal. */
+export const paint = pc.createColors(wantsColour);
+
+/** Prints one JSON document, with its schema version, on standard output. */
+export function printJson(document: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify({ schemaVersion: 1, ...document }, null, 2)}\n`);
+}
+
+/** Prints a line for people on standard output. */
+export function print(line = ""): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Says something about the work on standard error; silent with `--quiet`. */
+export function say(line: string): void {
+  if (!process.argv.includes("--quiet")) process.stderr.write(`${line}\n`);
+}
+
+/** Aligned columns without borders; widths ignore colour codes. The last column is not padded. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((name, i) => Math.max(width(name), ...rows.map((row) => width(row[i] ?? ""))));
+  const line = (cells: readonly string[]) =>
+    cells.map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - width(cell)))).join("  ");
+  return [paint.dim(line(header)), ...rows.map(line)].join("\n");
+}
+
+function width(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes start with ESC
+  return [...text.replace(/\x1b\[[0-9;]*m/g, "")].length;
+}
