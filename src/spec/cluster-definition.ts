@@ -1,0 +1,70 @@
+/**
+ * A cluster as the processes see it: which store, who schedules, who executes,
+ * and with which leases. Durations in milliseconds, sizes in bytes, paths
+ * absolute (the file may write them relative to itself).
+ */
+
+/** Where the URL of the record store is found: written out, in a file, or in an environment variable. */
+export type StoreLocation =
+  | { readonly from: "url"; readonly url: string }
+  | { readonly from: "file"; readonly urlFile: string }
+  | { readonly from: "env"; readonly urlEnv: string };
+
+export interface HttpAddress {
+  /** Host name or IP to listen on. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A lease and how it is kept: renewed every `renewEveryMs`, not trusted in its last `stopEarlyMs`. */
+export interface LeaseSettings {
+  readonly leaseMs: number;
+  readonly renewEveryMs: number;
+  readonly stopEarlyMs: number;
+}
+
+export interface SchedulerNode {
+  readonly name: string;
+  readonly http: HttpAddress;
+}
+
+export interface SchedulerSettings extends LeaseSettings {
+  /** How far ahead executions are planned. */
+  readonly lookAheadMs: number;
+  /** The longest sleep between two looks at the store. */
+  readonly maxSleepMs: number;
+  readonly nodes: readonly SchedulerNode[];
+}
+
+/** How many attempts of each resource class a node runs at once. */
+export interface Slots {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly io: number;
+}
+
+export interface ExecutorNode {
+  readonly name: string;
+  readonly slots: Slots;
+  readonly http?: HttpAddress;
+  /** Scratch space of attempts; may be deleted at any instant. */
+  readonly workDirectory: string;
+}
+
+export interface ExecutorSettings extends LeaseSettings {
+  /** From SIGTERM to the end of the process. */
+  readonly graceMs: number;
+  readonly nodes: readonly ExecutorNode[];
+}
+
+export interface ClusterDefinition {
+  readonly name: string;
+  readonly description?: string;
+  readonly store: StoreLocation;
+  readonly scheduler: SchedulerSettings;
+  readonly executor: ExecutorSettings;
+  /** `share`: the part of normal concurrency that catch-up may use, 0 to 0.5. */
+  readonly catchUp: { readonly share: number };
+  readonly records: { readonly retentionMonths: number };
+  readonly logs: { readonly directory: string; readonly maxFileBytes: number; readonly keepFiles: number };
+}
