@@ -1,0 +1,22 @@
+/** The few statistics the calculators need. */
+
+/** The value below which `share` (0 to 1) of the sample lies; linear between neighbours. Empty sample: NaN. */
+export function quantile(sample: readonly number[], share: number): number {
+  const sorted = [...sample].sort((a, b) => a - b);
+  const position = (sorted.length - 1) * share;
+  const low = Math.floor(position);
+  const below = sorted[low];
+  if (below === undefined) return Number.NaN;
+  const above = sorted[Math.min(low + 1, sorted.length - 1)]!;
+  return below + (above - below) * (position - low);
+}
+
+export function mean(sample: readonly number[]): number {
+  return sample.reduce((sum, value) => sum + value, 0) / sample.length;
+}
+
+/** Standard deviation of a sample (n − 1). */
+export function deviation(sample: readonly number[]): number {
+  const centre = mean(sample);
+  return Math.sqrt(sample.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (sample.length - 1));
+}
