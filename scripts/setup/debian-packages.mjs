@@ -1,0 +1,63 @@
+/** What the tests need from Debian, and how it is installed. To add a need, add a line to `tiers`. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { SetupError, say } from "./place.mjs";
+
+/** `present` must be quick: it runs before every test run. */
+const tiers = [
+  { tier: "PostgreSQL of the system", package: "postgresql", present: () => hasSystemPostgres() },
+  { tier: "pgbouncer", package: "pgbouncer", present: () => existsSync("/usr/sbin/pgbouncer") },
+  { tier: "process-level clock faults", package: "libfaketime", present: () => hasFaketime() },
+];
+
+/** Debian keeps each version in a folder of its own. */
+export function hasSystemPostgres() {
+  return list("/usr/lib/postgresql").some(
+    (major) => Number(major) >= 15 && existsSync(`/usr/lib/postgresql/${major}/bin/initdb`),
+  );
+}
+
+function hasFaketime() {
+  return list("/usr/lib").some((folder) => existsSync(`/usr/lib/${folder}/faketime/libfaketimeMT.so.1`));
+}
+
+function list(folder) {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/** Installs what is missing, where we may. @returns the tiers that stay missing, with the reason */
+export function ensureDebianPackages() {
+  const missing = tiers.filter((one) => !one.present());
+  if (missing.length === 0) return [];
+  const reason = whyNot();
+  if (reason === undefined) install(missing.map((one) => one.package));
+  return missing
+    .filter((one) => !one.present())
+    .map((one) => ({ tier: one.tier, reason: reason ?? `package ${one.package} did not bring it` }));
+}
+
+function whyNot() {
+  if (!existsSync("/etc/debian_version")) return "not a Debian system";
+  if (process.getuid?.() !== 0) return "not root, so no Debian package can be installed";
+  return undefined;
+}
+
+export function install(packages) {
+  say(`installing Debian packages: ${packages.join(" ")}`);
+  apt("update", "-qq");
+  apt("install", "-y", "-qq", "--no-install-recommends", ...packages);
+}
+
+function apt(...args) {
+  const result = spawnSync("apt-get", args, {
+    stdio: ["ignore", "ignore", "inherit"],
+    // Services are started by what belongs to run level 2 to 5; in level 1 a package only installs itself.
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" },
+  });
+  if (result.status !== 0) {
+    throw new SetupError(
+      `apt-get ${args[0]} ended with ${result.status ?? result.error?.message}`,
+      "see its messages above; npm run setup tries again",
+    );
+  }
+}
