@@ -38,5 +38,5 @@ function localDate(timeZone: string, instant: Date): { year: number; month: numb
   const parts = Object.fromEntries(
     calendar.formatToParts(instant).map((part) => [part.type, Number(part.value)]),
   );
-  return { year: parts["year"]!, month: parts["month"]!, day: parts["day"]! };
+  return { year: parts.year!, month: parts.month!, day: parts.day! };
 }

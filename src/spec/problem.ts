@@ -11,7 +11,7 @@ export interface Problem extends Position {
   /** For example `spec.misfire.policy`; empty for the document or the file. */
   readonly path: string;
   readonly message: string;
-  /** The offending value as JSON, cut to a readable length. */
+  /** The offending value as JSON, cut to a readable length, secrets taken out. */
   readonly value?: string;
   /** What would be accepted. */
   readonly choices?: readonly string[];
@@ -19,18 +19,28 @@ export interface Problem extends Position {
   readonly suggestion?: string;
 }
 
+/** Keys and indexes from the top of a document to a value. */
+export type Path = readonly (string | number)[];
+
+/** `spec.effects[0].key`. */
+export function formatPath(path: Path): string {
+  return path
+    .map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`))
+    .join("");
+}
+
 /** `file:line:column`, or the file alone when there is no place in it. */
 export function formatPosition(at: Position): string {
   return at.line === 0 ? at.file : `${at.file}:${at.line}:${at.column}`;
 }
 
-/** One line for people: place, message, value, choices, suggestion. */
+/** One line for people: place, field, message, value, choices, suggestion. */
 export function formatProblem(problem: Problem): string {
-  const parts = [`${formatPosition(problem)}  ${problem.message}`];
+  const parts = [problem.path === "" ? problem.message : `${problem.path} ${problem.message}`];
   if (problem.value !== undefined) parts.push(`found ${problem.value}`);
   if (problem.choices?.length) parts.push(`choices: ${problem.choices.join(", ")}`);
   if (problem.suggestion !== undefined) parts.push(`did you mean ${problem.suggestion}?`);
-  return parts.join("; ");
+  return `${formatPosition(problem)}  ${parts.join("; ")}`;
 }
 
 /** Orders by file, then line, then column. */

@@ -1,0 +1,24 @@
+/** Prints what is wrong with definition files, one line a problem. */
+import { EscapementError } from "../base/errors.ts";
+import { formatPosition, formatProblem, type Problem } from "../spec/problem.ts";
+import { paint, print, say } from "./terminal.ts";
+
+/** On standard output, for commands whose answer this is. */
+export function printProblems(problems: readonly Problem[]): void {
+  for (const problem of problems) print(lineOf(problem));
+}
+
+/** For commands that need the files to be right. @throws E_SPEC_INVALID after telling every problem on standard error */
+export function refuseProblems(problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  for (const problem of problems) say(lineOf(problem));
+  const files = [...new Set(problems.map(({ file }) => file))];
+  const named =
+    files.length > 3 ? `${files.slice(0, 3).join(", ")} and ${files.length - 3} more` : files.join(", ");
+  throw new EscapementError("E_SPEC_INVALID", { count: problems.length, files: named });
+}
+
+function lineOf(problem: Problem): string {
+  const place = formatPosition(problem);
+  return paint.bold(place) + formatProblem(problem).slice(place.length);
+}
