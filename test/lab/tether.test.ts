@@ -1,5 +1,5 @@
 /** The promise of src/lab/tether.ts, with a real parent that is really killed. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, existsSync, mkdtempSync, readFileSync, readFileSync, rmSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,12 +9,10 @@ import { spawnTethered } from "../../src/lab/tether.ts";
 import { startProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-let folder = "";
-let parentProgram = "";
+// Inside the checkout, as the product's bundle is: the fetched PostgreSQL is looked for from there.
+const parentProgram = fileURLToPath(new URL(`../../node_modules/.cache/escapement/run/tether-${process.pid}.mjs`, import.meta.url));
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "escapement-test-"));
-  parentProgram = join(folder, "parent.mjs");
   await build({
     stdin: {
       contents: `
@@ -39,7 +37,7 @@ beforeAll(async () => {
     outfile: parentProgram,
   });
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(parentProgram, { force: true }));
 
 /** False for a zombie, too: nobody reaps orphans in some containers. */
 function alive(pid: number): boolean {

@@ -86,14 +86,20 @@ export async function startProcess(
       return started.exited;
     },
     seen: (pattern, deadlineMs = 20_000) =>
-      until(() => pattern.exec(output.stdout) ?? pattern.exec(output.stderr), {
+      until(() => pattern.exec(output.stdout) ?? pattern.exec(output.stderr) ?? (started.exit && "ended"), {
         deadlineMs,
         what: `${pattern} in the output of ${command.slice(1).join(" ")}`,
-      }).catch((error: Error) => {
-        throw new Error(`${error.message}; it wrote:\n${output.stdout}\n${output.stderr}`.slice(0, 4_000), {
-          cause: error,
-        });
-      }),
+      })
+        .then((match) => {
+          if (match === "ended")
+            throw new Error(`${command.slice(1).join(" ")} ended without writing ${pattern}`);
+          return match;
+        })
+        .catch((error: Error) => {
+          throw new Error(`${error.message}; it wrote:\n${output.stdout}\n${output.stderr}`.slice(0, 4_000), {
+            cause: error,
+          });
+        }),
   };
 }
 
