@@ -1,7 +1,5 @@
 /** The promise of src/lab/tether.ts, with a real parent that is really killed. */
-import { existsSync, existsSync, mkdtempSync, readFileSync, readFileSync, rmSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,7 +8,9 @@ import { startProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
 // Inside the checkout, as the product's bundle is: the fetched PostgreSQL is looked for from there.
-const parentProgram = fileURLToPath(new URL(`../../node_modules/.cache/escapement/run/tether-${process.pid}.mjs`, import.meta.url));
+const parentProgram = fileURLToPath(
+  new URL(`../../node_modules/.cache/escapement/run/tether-${process.pid}.mjs`, import.meta.url),
+);
 
 beforeAll(async () => {
   await build({
