@@ -1,12 +1,12 @@
 /** "Did you mean": the known word nearest to an unknown one. */
-import { closest, distance } from "fastest-levenshtein";
+import { distance, closest as nearest } from "fastest-levenshtein";
 
 /** The choice that differs from `word` in few enough letters to be a slip of the hand, if any. */
-export function closestChoice(word: string, choices: readonly string[]): string | undefined {
+export function closest(word: string, choices: readonly string[]): string | undefined {
   if (choices.length === 0 || word.length > 100) return undefined;
   const fold = (text: string) => text.toLowerCase().replace(/[_\s-]/g, "");
   const same = choices.find((choice) => fold(choice) === fold(word));
   if (same !== undefined) return same;
-  const best = closest(word, choices as string[]);
+  const best = nearest(word, choices as string[]);
   return distance(word, best) <= Math.max(1, Math.floor(word.length / 3)) ? best : undefined;
 }

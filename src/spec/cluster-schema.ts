@@ -14,8 +14,8 @@ const store = z
   .strictObject({
     url: z
       .string()
-      .regex(/^postgres(ql)?:\/\//, { error: "must begin with postgres:// or postgresql://" })
-      .register(expectation, { what: "a URL that begins with postgres://" })
+      .regex(/^postgres(ql)?:\/\//)
+      .register(expectation, { what: "a URL that begins with postgres:// or postgresql://" })
       .describe("The URL of the record store.")
       .optional(),
     urlFile: text("A file that holds the URL, relative to this one.").optional(),

@@ -22,9 +22,8 @@ export async function findFiles(paths: readonly string[]): Promise<Found> {
   const complain = (file: string, message: string) =>
     problems.push({ file, line: 0, column: 0, path: "", message });
 
-  const add = async (path: string, linked: boolean) => {
-    const real = linked ? await realpath(path) : path;
-    if (!files.has(real)) files.set(real, path);
+  const add = (path: string, realPath: string) => {
+    if (!files.has(realPath)) files.set(realPath, path);
   };
   const walk = async (directory: string, realDirectory: string): Promise<void> => {
     if (visited.has(realDirectory)) return;
@@ -40,20 +39,16 @@ export async function findFiles(paths: readonly string[]): Promise<Found> {
         if (kind.isDirectory()) {
           if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
           await walk(path, await realpath(path));
-        } else if (isYaml) await addUnder(path, join(realDirectory, entry.name), entry.isSymbolicLink());
+        } else if (isYaml)
+          add(path, entry.isSymbolicLink() ? await realpath(path) : join(realDirectory, entry.name));
       } catch (error) {
         if (isYaml || entry.isDirectory()) complain(path, `cannot be read: ${messageOf(error)}`);
       }
     }
   };
-  const addUnder = async (path: string, realPath: string, linked: boolean) => {
-    const real = linked ? await realpath(path) : realPath;
-    if (!files.has(real)) files.set(real, path);
-  };
-
   for (const path of paths) {
     try {
-      if (!(await stat(path)).isDirectory()) await add(path, true);
+      if (!(await stat(path)).isDirectory()) add(path, await realpath(path));
       else {
         const before = files.size;
         await walk(path, await realpath(path));

@@ -118,8 +118,3 @@ export interface JobDefinition {
   readonly effects: readonly Effect[];
   readonly onStoreLoss: OnStoreLoss;
 }
-
-/** `namespace/name`, the way people and messages name a job. */
-export function jobId(job: { readonly namespace: string; readonly name: string }): string {
-  return `${job.namespace}/${job.name}`;
-}

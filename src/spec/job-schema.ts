@@ -2,7 +2,16 @@
 import { z } from "zod";
 import { apiVersion, metadata } from "./envelope-schema.ts";
 import { policyShape } from "./policy-schema.ts";
-import { choice, command, duration, expectation, name, text, wholeNumber } from "./scalar-schema.ts";
+import {
+  choice,
+  command,
+  duration,
+  expectation,
+  inQuotes,
+  name,
+  text,
+  wholeNumber,
+} from "./scalar-schema.ts";
 import { maxShards } from "./shard-count.ts";
 
 const schedule = z
@@ -112,7 +121,7 @@ export const jobSchema = z.strictObject({
     environment: z
       .record(
         z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is not a name of an environment variable" }),
-        z.string().register(expectation, { what: "text; put it in quotes" }),
+        z.string().register(expectation, { what: "text", repair: inQuotes }),
       )
       .superRefine((value, context) => {
         for (const [key, content] of Object.entries(value)) {

@@ -1,5 +1,5 @@
 /** Reads definition files: paths in, checked documents and problems out. */
-import { closestChoice } from "./closest.ts";
+import { closest } from "./closest.ts";
 import { apiVersionName } from "./envelope-schema.ts";
 import { findFiles } from "./find-files.ts";
 import { type DocumentOf, isKind, type Kind, type KindSchema, kindNames, kinds } from "./kinds.ts";
@@ -14,7 +14,7 @@ const filesAtOnce = 64;
 /** A document of one kind, and where it is. */
 export interface LoadedDocument<K extends Kind = Kind> extends Position {
   readonly kind: K;
-  /** `name`, or `namespace/name` of a kind that has namespaces; undefined where it could not be read. */
+  /** `namespace/name`, or `name` alone in namespace default; undefined where it could not be read. */
   readonly id: string | undefined;
   /** Undefined when the document has problems of its own. */
   readonly value: DocumentOf<K> | undefined;
@@ -81,6 +81,7 @@ export function documentsOf<K extends Kind>(
 function loadDocument(document: YamlDocument): { document?: LoadedDocument; problems: readonly Problem[] } {
   const { value } = document;
   const at = document.positionOf([]);
+  if (document.broken) return broken(document);
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return {
       problems: [
@@ -109,6 +110,19 @@ function loadDocument(document: YamlDocument): { document?: LoadedDocument; prob
   };
 }
 
+/** Its problems are told already; it stays known by name, so that what refers to it is not called wrong as well. */
+function broken({ value, positionOf }: YamlDocument): {
+  document?: LoadedDocument;
+  problems: readonly Problem[];
+} {
+  const kind = (value as { kind?: unknown } | null | undefined)?.kind;
+  if (!isKind(kind)) return { problems: [] };
+  return {
+    document: { ...positionOf([]), kind, id: identity(value as object), value: undefined, positionOf },
+    problems: [],
+  };
+}
+
 function wrongKind(document: YamlDocument, kind: unknown): Problem {
   if (kind === undefined)
     return {
@@ -117,7 +131,7 @@ function wrongKind(document: YamlDocument, kind: unknown): Problem {
       message: `is missing; a document begins with apiVersion: ${apiVersionName} and its kind`,
       choices: kindNames,
     };
-  const suggestion = closestChoice(String(kind), kindNames);
+  const suggestion = closest(String(kind), kindNames);
   return {
     ...document.positionOf(["kind"]),
     path: "kind",
@@ -132,8 +146,8 @@ function wrongKind(document: YamlDocument, kind: unknown): Problem {
 function identity(value: object): string | undefined {
   const { metadata } = value as { metadata?: { name?: unknown; namespace?: unknown } | null };
   if (typeof metadata?.name !== "string") return undefined;
-  const isJob = (value as { kind: Kind }).kind === "Job";
-  return isJob ? `${metadata.namespace ?? "default"}/${metadata.name}` : metadata.name;
+  const namespace = metadata.namespace ?? "default";
+  return namespace === "default" ? metadata.name : `${namespace}/${metadata.name}`;
 }
 
 /** Two documents of one kind and name: the later one is the problem, and names the first. */

@@ -1,6 +1,6 @@
 /** One job document and its policy set become one definition, or problems. */
 import { formatDuration } from "../base/duration.ts";
-import { closestChoice } from "./closest.ts";
+import { closest } from "./closest.ts";
 import type { ClusterDefinition } from "./cluster-definition.ts";
 import type { ResolvedJob, ValidateSchedule } from "./definitions.ts";
 import { digest } from "./digest.ts";
@@ -169,7 +169,7 @@ function checkTogether(document: Document, job: JobDefinition, context: JobConte
 
 function unknownPolicySet(document: Document, name: string, { policySets }: JobContext): Problem {
   const choices = [...policySets.keys()];
-  const suggestion = closestChoice(name, choices);
+  const suggestion = closest(name, choices);
   return {
     ...document.positionOf(["spec", "policySet"]),
     path: "spec.policySet",

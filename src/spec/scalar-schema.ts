@@ -3,10 +3,43 @@ import { z } from "zod";
 import { parseBytes } from "../base/bytes.ts";
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { isEscapementError } from "../base/errors.ts";
-import { isKnownZone } from "./time-zone.ts";
+import { closestZone, isKnownZone } from "./time-zone.ts";
 
-/** What a value should be, in words, for the message when it is something else. */
-export const expectation = z.registry<{ readonly what: string }>();
+/** What a value should be, in words, and what was probably meant when it is something else. */
+export interface Expectation {
+  readonly what: string;
+  readonly repair?: (input: unknown) => string | undefined;
+}
+
+export const expectation = z.registry<Expectation>();
+
+/** A bare number or yes/no where text belongs. */
+export function inQuotes(input: unknown): string | undefined {
+  return typeof input === "number" || typeof input === "boolean" ? `"${input}"` : undefined;
+}
+
+function asName(input: unknown): string | undefined {
+  if (typeof input === "number") return inQuotes(input);
+  const slug = String(input)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+  return typeof input === "string" && slug !== "" && slug.length <= 63 ? slug : undefined;
+}
+
+function asNumber(input: unknown): string | undefined {
+  return typeof input === "string" && /^-?\d+$/.test(input) ? input : undefined;
+}
+
+function inSeconds(input: unknown): string | undefined {
+  return typeof input === "number" && Number.isSafeInteger(input) && input >= 0 ? `${input}s` : undefined;
+}
+
+function asList(input: unknown): string | undefined {
+  return typeof input === "string" && !input.includes("\n")
+    ? `[${input.trim().split(/\s+/).join(", ")}]`
+    : undefined;
+}
 
 /** Node's timers hold at most 24.8 days; whatever a timer waits for must be shorter. */
 export const longestTimerMs = 20 * 86_400_000;
@@ -18,7 +51,7 @@ export function text(description: string) {
     .string()
     .min(1)
     .regex(/^[^\0]*$/, { error: "contains a NUL character" })
-    .register(expectation, { what: "text" })
+    .register(expectation, { what: "text", repair: inQuotes })
     .describe(description);
 }
 
@@ -27,10 +60,11 @@ export function name(description: string) {
   return z
     .string()
     .max(63)
-    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, {
-      error: "must be lower-case letters, digits and dashes, with a letter or digit at both ends",
+    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+    .register(expectation, {
+      what: "a name of lower-case letters, digits and dashes, a letter or digit at both ends",
+      repair: asName,
     })
-    .register(expectation, { what: "a name of lower-case letters, digits and dashes" })
     .describe(description);
 }
 
@@ -40,7 +74,7 @@ export function wholeNumber(minimum: number, maximum: number, description: strin
     .int()
     .min(minimum)
     .max(maximum)
-    .register(expectation, { what: `a whole number from ${minimum} to ${maximum}` })
+    .register(expectation, { what: `a whole number from ${minimum} to ${maximum}`, repair: asNumber })
     .describe(description);
 }
 
@@ -51,7 +85,7 @@ export function duration(
 ) {
   return z
     .string()
-    .register(expectation, { what: "a duration with its unit, such as 30s, 5m or 1h30m" })
+    .register(expectation, { what: "a duration with its unit, such as 30s, 5m or 1h30m", repair: inSeconds })
     .meta({
       description,
       pattern: "^(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?$",
@@ -97,10 +131,11 @@ export function size(description: string) {
 export function timeZone(description: string) {
   return z
     .string()
-    .refine(isKnownZone, {
-      error: "is not a known time zone; write an IANA name such as Europe/Berlin or UTC",
+    .refine(isKnownZone)
+    .register(expectation, {
+      what: "an IANA time zone such as Europe/Berlin or UTC",
+      repair: (input) => (typeof input === "string" ? closestZone(input) : undefined),
     })
-    .register(expectation, { what: "an IANA time zone such as Europe/Berlin or UTC" })
     .describe(description);
 }
 
@@ -109,7 +144,10 @@ export function command(description: string) {
   return z
     .array(text("One argument, passed as it is."))
     .min(1)
-    .register(expectation, { what: "a list: the program, then its arguments; there is no shell" })
+    .register(expectation, {
+      what: "a list: the program, then its arguments; there is no shell",
+      repair: asList,
+    })
     .describe(description);
 }
 

@@ -1,10 +1,9 @@
 /** Turns what a schema says about a document into problems that a person can act on. */
 import type { z } from "zod";
 import { redact } from "../base/redact.ts";
-import { closestChoice } from "./closest.ts";
+import { closest } from "./closest.ts";
 import { formatPath, type Path, type Problem } from "./problem.ts";
-import { expectation } from "./scalar-schema.ts";
-import { closestZone } from "./time-zone.ts";
+import { type Expectation, expectation } from "./scalar-schema.ts";
 import type { YamlDocument } from "./yaml.ts";
 
 /** Longer values are cut in messages. */
@@ -17,8 +16,8 @@ type RawIssue = z.core.$ZodRawIssue;
 interface Background {
   /** By path: the keys a map may have. */
   readonly keys: Map<string, readonly string[]>;
-  /** By path: what a value should be, in words. */
-  readonly what: Map<string, string>;
+  /** By path: what a value should be. */
+  readonly expected: Map<string, Expectation>;
 }
 
 /** Checks a document; either the parsed value or the problems. */
@@ -26,7 +25,7 @@ export function parseDocument<T>(
   schema: z.ZodType<T>,
   document: YamlDocument,
 ): { value: T; problems: readonly [] } | { value: undefined; problems: readonly Problem[] } {
-  const background: Background = { keys: new Map(), what: new Map() };
+  const background: Background = { keys: new Map(), expected: new Map() };
   const result = schema.safeParse(document.value, { error: (issue) => listen(issue, background) });
   if (result.success) return { value: result.data, problems: [] };
   const problems = result.error.issues.flatMap((issue) => toProblems(issue, document, background));
@@ -35,13 +34,14 @@ export function parseDocument<T>(
 
 function listen(issue: RawIssue, background: Background): undefined {
   const place = formatPath((issue.path ?? []) as Path);
-  const schema = issue.inst as z.ZodType | undefined;
+  const schema = issue.schema as z.ZodType | undefined;
+  if (!schema) return undefined;
   if (issue.code === "unrecognized_keys") {
-    const shape = (schema as z.ZodObject | undefined)?.shape;
+    const { shape } = schema as z.ZodObject;
     if (shape) background.keys.set(place, Object.keys(shape));
-  } else if (schema) {
-    const what = expectation.get(schema)?.what;
-    if (what !== undefined) background.what.set(place, what);
+  } else {
+    const expected = expectation.get(schema);
+    if (expected) background.expected.set(place, expected);
   }
   return undefined;
 }
@@ -67,12 +67,12 @@ function unknownKey(path: Path, document: YamlDocument, choices: readonly string
     path: formatPath(path),
     message: "is not a known field",
     choices,
-    ...suggest(closestChoice(String(path.at(-1)), choices)),
+    ...suggest(closest(String(path.at(-1)), choices)),
   };
 }
 
 function missing(path: Path, issue: Issue, document: YamlDocument, background: Background): Problem {
-  const what = background.what.get(formatPath(path)) ?? typeWord(issue);
+  const what = background.expected.get(formatPath(path))?.what ?? typeWord(issue);
   const choices = choicesOf(issue);
   return {
     ...document.positionOf(path.slice(0, -1), "key"),
@@ -90,17 +90,12 @@ function wrong(
   background: Background,
 ): Problem {
   const choices = choicesOf(issue);
-  const what = background.what.get(formatPath(path)) ?? typeWord(issue);
-  const suggestion =
-    path.at(-1) === "timeZone" && typeof input === "string"
-      ? closestZone(input)
-      : choices
-        ? closestChoice(String(input), choices)
-        : quoted(input, issue);
+  const expected = background.expected.get(formatPath(path));
+  const suggestion = choices ? closest(String(input), choices) : expected?.repair?.(input);
   return {
     ...document.positionOf(path),
     path: formatPath(path),
-    message: messageFor(path, input, issue, what),
+    message: messageFor(path, input, issue, expected?.what ?? typeWord(issue)),
     ...(input !== undefined && { value: showValue(input) }),
     ...(choices && { choices }),
     ...suggest(suggestion),
@@ -108,10 +103,8 @@ function wrong(
 }
 
 function messageFor(path: Path, input: unknown, issue: Issue, what: string | undefined): string {
-  if (
-    issue.code === "custom" ||
-    (issue.code === "invalid_format" && issue.format === "regex" && issue.message)
-  )
+  // A message of the schema's own says more than what the value should be.
+  if (["custom", "invalid_format"].includes(issue.code) && !issue.message.startsWith("Invalid "))
     return issue.message;
   if (
     path.at(-1) === "by" &&
@@ -124,8 +117,6 @@ function messageFor(path: Path, input: unknown, issue: Issue, what: string | und
     return issue.minimum === 1 ? "must not be empty" : `must have at least ${issue.minimum}`;
   if (issue.code === "too_big" && issue.origin !== "number")
     return `is too long; at most ${issue.maximum} ${issue.origin === "string" ? "characters" : "items"}`;
-  if (issue.code === "too_big" && issue.message !== `Too big: expected number to be <=${issue.maximum}`)
-    return what === undefined ? issue.message : `must be ${what}`;
   return what === undefined ? issue.message : `must be ${what}`;
 }
 
@@ -148,19 +139,6 @@ function typeWord(issue: Issue): string | undefined {
     boolean: "true or false",
   };
   return words[issue.expected] ?? issue.expected;
-}
-
-/** A number or a yes/no where text belongs wants quotes; a number in quotes wants none. */
-function quoted(input: unknown, issue: Issue): string | undefined {
-  if (issue.code !== "invalid_type") return undefined;
-  if (issue.expected === "string" && typeof input === "number" && /duration|lease/.test(issue.message))
-    return undefined;
-  if (issue.expected === "string" && (typeof input === "number" || typeof input === "boolean"))
-    return `"${input}"`;
-  const wantsNumber = issue.expected === "number" || issue.expected === "int";
-  if (wantsNumber && typeof input === "string" && /^-?\d+(\.\d+)?$/.test(input)) return input;
-  if (issue.expected === "array" && typeof input === "string") return `[${input}]`;
-  return undefined;
 }
 
 function suggest(suggestion: string | undefined): { suggestion?: string } {

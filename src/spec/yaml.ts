@@ -25,6 +25,8 @@ const maxAliasCount = 100;
 /** One document of a file, as plain JavaScript values. */
 export interface YamlDocument {
   readonly value: unknown;
+  /** True when it has a problem; its value is then only good for telling which document it is. */
+  readonly broken: boolean;
   /** The place of the value at `path`, or of its key; of the nearest map above where there is none. */
   positionOf(path: Path, what?: "key" | "value"): Position;
 }
@@ -34,37 +36,27 @@ export interface YamlFile {
   readonly problems: readonly Problem[];
 }
 
-/** Reads every document of a file. Never throws; a document with a problem is left out, the others stay. */
+/** Reads every document of a file. Never throws; a document with a problem does not hide the others. */
 export function parseYaml(text: string, file: string): YamlFile {
-  const lines = new LineCounter();
-  const at = (offset: number): Position => {
-    const { line, col } = lines.linePos(Math.min(offset, text.length));
-    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
-  };
   const documents: YamlDocument[] = [];
   const problems: Problem[] = [];
+  let again: Trees | undefined;
+  const parseAgain = () => {
+    again ??= parseTrees(text, file);
+    return again;
+  };
   try {
-    const parsed = parseAllDocuments(text, {
-      lineCounter: lines,
-      prettyErrors: false,
-      schema: "core",
-      merge: false,
-      stringKeys: true,
-      uniqueKeys: false, // checked below: linear, and names both places
-      logLevel: "silent",
-    });
-    for (const document of parsed) {
-      const error = document.errors[0] ?? document.warnings[0];
-      if (error) {
-        // One mistake makes many errors; only the first is worth reading.
-        problems.push({ ...at(error.pos[0]), path: "", message: explain(error, text) });
-        continue;
-      }
-      if (document.contents === null || (isScalar(document.contents) && document.contents.source === ""))
-        continue;
-      const found = inspect(document, at);
-      if (found.length > 0) problems.push(...found);
-      else documents.push({ value: document.toJS({ maxAliasCount }), positionOf: locator(document, at) });
+    const { trees, at } = parseTrees(text, file);
+    for (const [i, tree] of trees.entries()) {
+      if (tree.errors.length === 0 && isEmpty(tree)) continue;
+      const error = tree.errors[0] ?? tree.warnings[0];
+      // One mistake makes many errors; only the first is worth reading.
+      const found = error
+        ? [{ ...at(error.pos[0]), path: "", message: explain(error, text) }]
+        : inspect(tree, at);
+      problems.push(...found);
+      const start = at(tree.contents?.range[0] ?? 0);
+      documents.push({ ...plainValue(tree, found.length > 0), ...placesIn(start, i, parseAgain) });
     }
   } catch (error) {
     problems.push({
@@ -76,6 +68,66 @@ export function parseYaml(text: string, file: string): YamlFile {
     });
   }
   return { documents, problems };
+}
+
+type Locate = (offset: number) => Position;
+
+interface Trees {
+  readonly trees: readonly Document.Parsed[];
+  readonly at: Locate;
+}
+
+function parseTrees(text: string, file: string): Trees {
+  const lines = new LineCounter();
+  const trees = parseAllDocuments(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    schema: "core",
+    merge: false,
+    stringKeys: true,
+    uniqueKeys: false, // checked below: linear, and names both places
+    logLevel: "silent",
+  });
+  const at: Locate = (offset) => {
+    const { line, col } = lines.linePos(Math.min(offset, text.length));
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  return { trees: [...trees], at };
+}
+
+/**
+ * Places are asked for only when something is wrong. The trees are not kept
+ * until then: thousands of them cost more in garbage collection than parsing
+ * the few files with problems again, once each.
+ */
+function placesIn(start: Position, index: number, parseAgain: () => Trees): Pick<YamlDocument, "positionOf"> {
+  let locate: YamlDocument["positionOf"] | undefined;
+  return {
+    positionOf(path, what) {
+      if (path.length === 0) return start;
+      if (!locate) {
+        const { trees, at } = parseAgain();
+        locate = locator(trees[index]!, at);
+      }
+      return locate(path, what);
+    },
+  };
+}
+
+function isEmpty({ contents }: Document.Parsed): boolean {
+  return (
+    contents === null || (isScalar(contents) && contents.source === "" && !contents.anchor && !contents.tag)
+  );
+}
+
+/** Of a broken document, as much as there is. @throws when a document without problems cannot be turned into values */
+function plainValue(document: Document.Parsed, broken: boolean): Pick<YamlDocument, "value" | "broken"> {
+  try {
+    return { value: document.toJS({ maxAliasCount }), broken };
+  } catch (error) {
+    if (!broken) throw error;
+    return { value: undefined, broken };
+  }
 }
 
 const quoteIt = "put the value in quotes";
@@ -93,7 +145,7 @@ function explain(error: YAMLError, text: string): string {
 }
 
 /** What the library accepts and a definition must not contain. */
-function inspect(document: Document.Parsed, at: (offset: number) => Position): Problem[] {
+function inspect(document: Document.Parsed, at: Locate): Problem[] {
   const problems: Problem[] = [];
   const anchors = new Set<string>();
   const add = (node: ParsedNode, message: string) =>
@@ -127,7 +179,7 @@ function inspect(document: Document.Parsed, at: (offset: number) => Position): P
   return problems;
 }
 
-function locator(document: Document.Parsed, at: (offset: number) => Position): YamlDocument["positionOf"] {
+function locator(document: Document.Parsed, at: Locate): YamlDocument["positionOf"] {
   return (path, what = "value") => {
     let place = document.contents?.range[0] ?? 0;
     let node: unknown = document.contents;

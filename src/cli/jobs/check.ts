@@ -54,7 +54,7 @@ function toJson({ files, counts, jobs, problems }: JobFiles): Record<string, unk
 }
 
 function summaryOf({ files, counts, problems }: JobFiles): string {
-  const what = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+  const what = Object.entries(counts).map(([kind, number]) => count(number, kind));
   const where = `${what.length > 0 ? what.join(", ") : "no document"} in ${count(files, "file")}`;
   if (problems.length === 0) return paint.green(`ok: ${where}, no problem`);
   const bad = new Set(problems.map(({ file }) => file)).size;
