@@ -1,9 +1,12 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { type PostgresServer, startPostgres } from "../../src/lab/postgres.ts";
 import { Database } from "../../src/store/database.ts";
+
+// Machines of continuous integration are slow and shared; these limits only stop a hang.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const servers: PostgresServer[] = [];
 afterAll(async () => {

@@ -2,10 +2,12 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { spawnTethered } from "../../src/lab/tether.ts";
 import { startProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 // Inside the checkout, as the product's bundle is: the fetched PostgreSQL is looked for from there.
 const parentProgram = fileURLToPath(
@@ -61,9 +63,9 @@ test.skipIf(!existsSync("/proc/self/status"))(
     expect(alive(server) && alive(stubborn) && existsSync(directory)).toBe(true);
     parent.kill("SIGKILL");
     await parent.exited;
-    await until(() => !alive(server), { what: "the end of the server", deadlineMs: 5_000 });
-    await until(() => !alive(stubborn), { what: "the end of the stubborn child", deadlineMs: 10_000 });
-    await until(() => !existsSync(directory), { what: "the removal of the data folder", deadlineMs: 5_000 });
+    await until(() => !alive(server), { what: "the end of the server" });
+    await until(() => !alive(stubborn), { what: "the end of the stubborn child" });
+    await until(() => !existsSync(directory), { what: "the removal of the data folder" });
   },
 );
 
@@ -79,7 +81,7 @@ test.skipIf(!existsSync("/proc/self/status"))("while the parent is frozen its ch
   expect(alive(server)).toBe(true);
   parent.kill("SIGCONT");
   parent.kill("SIGTERM");
-  await until(() => !alive(server), { what: "the end of the server", deadlineMs: 5_000 });
+  await until(() => !alive(server), { what: "the end of the server" });
 });
 
 test("the end of a child is told exactly: code or signal", async () => {

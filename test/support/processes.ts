@@ -85,7 +85,7 @@ export async function startProcess(
     get exited() {
       return started.exited;
     },
-    seen: (pattern, deadlineMs = 20_000) =>
+    seen: (pattern, deadlineMs = 30_000) =>
       until(() => pattern.exec(output.stdout) ?? pattern.exec(output.stderr) ?? (started.exit && "ended"), {
         deadlineMs,
         what: `${pattern} in the output of ${command.slice(1).join(" ")}`,

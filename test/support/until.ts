@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 export interface UntilOptions {
-  /** Gives up, with an error, after this long; default 20,000. */
+  /** Gives up, with an error, after this long; default 30,000. */
   readonly deadlineMs?: number;
   /** Time between two looks; default 25. */
   readonly everyMs?: number;
@@ -18,7 +18,7 @@ export async function until<T>(
   condition: () => T | Promise<T>,
   options: UntilOptions,
 ): Promise<NonNullable<T>> {
-  const { deadlineMs = 20_000, everyMs = 25, what } = options;
+  const { deadlineMs = 30_000, everyMs = 25, what } = options;
   const deadline = performance.now() + deadlineMs;
   let lastError: unknown;
   for (;;) {
