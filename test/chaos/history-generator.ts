@@ -141,7 +141,8 @@ function addShard(draft: Draft, obligation: Obligation, shardNo: number, startMs
     : [];
   let zombie: { claim: Record<string, unknown>; owner: string; fromMs: number; fate: "zombie" } | undefined;
   for (const [i, fate] of [...fates, "success" as const].entries()) {
-    const claim = { job, fireTime, shardNo, attempt: i + 1, fenceToken: draft.token++ };
+    draft.token += 10;
+    const claim = { job, fireTime, shardNo, attempt: i + 1, fenceToken: draft.token };
     const owner = `executor-${random.between(1, 3)}/${draft.token}`;
     const fromMs = atMs;
     const actMs = fromMs + random.between(5, 50);
