@@ -16,8 +16,9 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/global-setup.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These limits only stop a hang; machines are slow and shared at times.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
     pool: "forks",
   },

@@ -23,3 +23,14 @@ test("a fresh database is empty, one's own, and gone after drop", async () => {
   await admin.end();
   expect(left.rows).toEqual([]);
 });
+
+test("a migrated database has the records' schema, whoever asks first", async () => {
+  const fresh = await Promise.all([1, 2, 3].map(() => freshDatabase({ migrated: true })));
+  for (const { url, drop } of fresh) {
+    const database = new Database(url);
+    const { rows } = await database.query("SELECT count(*)::int AS n FROM escapement.execution");
+    expect(rows[0]?.n).toBe(0);
+    await database.end();
+    await drop();
+  }
+});

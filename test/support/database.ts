@@ -1,8 +1,8 @@
 /** A database of its own for a test, on the server that test/global-setup.ts started. */
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { inject } from "vitest";
 import { Database, sqlState } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
 import { until } from "./until.ts";
 
 export interface FreshDatabase {
@@ -53,10 +53,6 @@ async function prepareTemplate(admin: Database, server: string): Promise<void> {
 
 async function build(admin: Database, server: string): Promise<void> {
   try {
-    const module = new URL("../../src/store/migrate.ts", import.meta.url);
-    if (!existsSync(module))
-      throw new Error("src/store/migrate.ts is not there yet: use freshDatabase({ migrated: false })");
-    const { migrate } = await import(/* @vite-ignore */ module.pathname);
     const database = new Database(urlOf(server, building), { maxConnections: 2 });
     try {
       await migrate(database);
