@@ -4,8 +4,11 @@
  * here, and run `escapement jobs schema -o docs/schema`.
  */
 import type { z } from "zod";
+import { catalogueSchema } from "./catalogue-schema.ts";
 import { clusterSchema } from "./cluster-schema.ts";
 import { jobSchema, policySetSchema } from "./job-schema.ts";
+import { procurementSchema } from "./procurement-schema.ts";
+import { workloadSchema } from "./workload-schema.ts";
 
 /** What the loader knows of a kind. */
 export type KindSchema = z.ZodType<{
@@ -17,6 +20,9 @@ export const kinds = {
   Job: jobSchema,
   PolicySet: policySetSchema,
   Cluster: clusterSchema,
+  Workload: workloadSchema,
+  Catalogue: catalogueSchema,
+  ProcurementSheet: procurementSchema,
 } as const satisfies Record<string, KindSchema>;
 
 export type Kind = keyof typeof kinds;

@@ -227,7 +227,7 @@ function figuresOf(chosen: Candidate, question: ShardQuestion): Record<string, F
     ),
   };
   if (nodes > 1) {
-    figures["oneNodeLost"] = figure(
+    figures.oneNodeLost = figure(
       "with one node lost, 95 of 100",
       makespan.oneNodeLostP95Ms,
       "ms",
@@ -237,7 +237,7 @@ function figuresOf(chosen: Candidate, question: ShardQuestion): Record<string, F
     );
   }
   if (chosen.skew) {
-    figures["longestShard"] = figure(
+    figures.longestShard = figure(
       "longest shard",
       chosen.longestShardMs,
       "ms",
@@ -245,7 +245,7 @@ function figuresOf(chosen: Candidate, question: ShardQuestion): Record<string, F
       { shards, splitKeys: chosen.skew.split.length },
       "rule.heavy-key",
     );
-    figures["imbalance"] = figure(
+    figures.imbalance = figure(
       "longest shard over mean, before splitting",
       chosen.skew.imbalanceBefore,
       "ratio",

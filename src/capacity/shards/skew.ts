@@ -82,5 +82,5 @@ function imbalance(values: readonly number[]): number {
 }
 
 function largest(values: readonly number[]): number {
-  return values.reduce((most, value) => (value > most ? value : most), 0);
+  return values.reduce((most, value) => Math.max(most, value), 0);
 }
