@@ -2,8 +2,9 @@
 import { distance, closest as nearest } from "fastest-levenshtein";
 
 /** The choice that differs from `word` in few enough letters to be a slip of the hand, if any. */
-export function closest(word: string, choices: readonly string[]): string | undefined {
-  if (choices.length === 0 || word.length > 100) return undefined;
+export function closest(word: unknown, choices: readonly string[]): string | undefined {
+  // Anything may stand where a word belongs, also objects that cannot be turned into text.
+  if (typeof word !== "string" || choices.length === 0 || word.length > 100) return undefined;
   const fold = (text: string) => text.toLowerCase().replace(/[_\s-]/g, "");
   const same = choices.find((choice) => fold(choice) === fold(word));
   if (same !== undefined) return same;

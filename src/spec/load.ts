@@ -131,7 +131,7 @@ function wrongKind(document: YamlDocument, kind: unknown): Problem {
       message: `is missing; a document begins with apiVersion: ${apiVersionName} and its kind`,
       choices: kindNames,
     };
-  const suggestion = closest(String(kind), kindNames);
+  const suggestion = closest(kind, kindNames);
   return {
     ...document.positionOf(["kind"]),
     path: "kind",

@@ -20,11 +20,12 @@ export function inQuotes(input: unknown): string | undefined {
 
 function asName(input: unknown): string | undefined {
   if (typeof input === "number") return inQuotes(input);
-  const slug = String(input)
+  if (typeof input !== "string") return undefined;
+  const slug = input
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "");
-  return typeof input === "string" && slug !== "" && slug.length <= 63 ? slug : undefined;
+  return slug !== "" && slug.length <= 63 ? slug : undefined;
 }
 
 function asNumber(input: unknown): string | undefined {

@@ -67,7 +67,7 @@ function unknownKey(path: Path, document: YamlDocument, choices: readonly string
     path: formatPath(path),
     message: "is not a known field",
     choices,
-    ...suggest(closest(String(path.at(-1)), choices)),
+    ...suggest(closest(path.at(-1), choices)),
   };
 }
 
@@ -91,7 +91,7 @@ function wrong(
 ): Problem {
   const choices = choicesOf(issue);
   const expected = background.expected.get(formatPath(path));
-  const suggestion = choices ? closest(String(input), choices) : expected?.repair?.(input);
+  const suggestion = choices ? closest(input, choices) : expected?.repair?.(input);
   return {
     ...document.positionOf(path),
     path: formatPath(path),
@@ -108,7 +108,8 @@ function messageFor(path: Path, input: unknown, issue: Issue, what: string | und
     return issue.message;
   if (
     path.at(-1) === "by" &&
-    /^(rows?|offsets?|pages?|range|limit|row-?(number|offset|range))$/i.test(String(input))
+    typeof input === "string" &&
+    /^(rows?|offsets?|pages?|range|limit|row-?(number|offset|range))$/i.test(input)
   )
     return "must not be a row offset: rows move between two attempts, so one would be done twice and another never; cut by a business key";
   if (choicesOf(issue)) return "is not one of the choices";
