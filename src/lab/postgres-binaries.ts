@@ -2,8 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { EscapementError } from "../base/errors.ts";
+import { packageRoot } from "./package-root.ts";
 import { canEnter, type UnixUser } from "./unprivileged-user.ts";
 
 export interface PostgresBinaries {
@@ -102,15 +102,4 @@ function sharedCopy(home: string, version: string): string {
     rmSync(partial, { recursive: true, force: true });
   }
   return target;
-}
-
-/** The folder of our package.json, seen from the source as from the bundle. */
-function packageRoot(): string | undefined {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, "package.json"))) {
-    const parent = dirname(folder);
-    if (parent === folder) return undefined;
-    folder = parent;
-  }
-  return folder;
 }
