@@ -4,8 +4,8 @@
  * That the database's clock says a lease has ended is not enough: the clock may
  * have been stepped. A lease is taken as ended only when the same value was
  * seen, without a change, for as long as the lease lasts, by our own monotonic
- * clock. After a gap in looking (the store was away) the observation starts
- * anew, so nobody is reaped before one full lease has passed.
+ * clock. After a gap in looking (the store was away, or we were stopped) the
+ * observation starts anew, so nobody is reaped before one full lease has passed.
  */
 
 export interface ObservedLease {
@@ -18,6 +18,10 @@ export interface ObservedLease {
 
 export class LeaseObserver {
   readonly #seen = new Map<string, { leaseUntilMs: number; sinceMs: number }>();
+  #lastLookMs = Number.NEGATIVE_INFINITY;
+
+  /** @param maxGapMs the longest time between two looks that counts as looking all the time */
+  constructor(readonly maxGapMs = 6_000) {}
 
   /**
    * Takes note of what the store says now.
@@ -25,6 +29,8 @@ export class LeaseObserver {
    * @returns those that are dead: expired, and unchanged for a whole lease
    */
   observe<Lease extends ObservedLease>(leases: readonly Lease[], nowMs: number): Lease[] {
+    if (nowMs - this.#lastLookMs > this.maxGapMs) this.forget();
+    this.#lastLookMs = nowMs;
     const present = new Set(leases.map((lease) => lease.incarnation));
     for (const incarnation of this.#seen.keys())
       if (!present.has(incarnation)) this.#seen.delete(incarnation);
@@ -37,18 +43,6 @@ export class LeaseObserver {
       }
       return lease.expired && nowMs - before.sinceMs >= lease.leaseMs;
     });
-  }
-
-  /** Milliseconds until the next unchanged lease could be called dead; null when nothing is observed. */
-  nextVerdictInMs(leases: readonly ObservedLease[], nowMs: number): number | null {
-    let next: number | null = null;
-    for (const lease of leases) {
-      const seen = this.#seen.get(lease.incarnation);
-      if (!seen || !lease.expired) continue;
-      const left = Math.max(0, seen.sinceMs + lease.leaseMs - nowMs);
-      if (next === null || left < next) next = left;
-    }
-    return next;
   }
 
   /** The store could not be asked: everything seen so far counts for nothing. */
