@@ -3,7 +3,7 @@ import { judge, worstOutcome } from "../../src/chaos/checker.ts";
 import { type FindingClass, findingClasses } from "../../src/chaos/checkers/finding.ts";
 import { type History, parseHistory } from "../../src/chaos/history.ts";
 import { correctHistory, isoAt } from "./history-generator.ts";
-import { plantedFaults } from "./planted-faults.ts";
+import { plantedFaults } from "./planted/index.ts";
 import { SeededRandom, seedFrom } from "./seeded-random.ts";
 
 const seed = seedFrom("CHECKER_SEED");

@@ -30,18 +30,23 @@ export function checkApplied(ledger: Ledger, report: Report): void {
   checkPeriods(ledger, report);
 }
 
-function duplicateProblem({ attempts, effects }: ShardEntry, { mode }: Obligation): string | undefined {
+function duplicateProblem(
+  { attempts, effects, sightings }: ShardEntry,
+  { mode }: Obligation,
+): string | undefined {
   const successes = attempts.filter((attempt) => attempt.status === "success");
   if (successes.length > 1) return `${successes.length} attempts are recorded as a success`;
+  // Also where the receiver refused the repeat, or the repeat was killed in time.
+  const done = successes[0]?.fenceToken ?? Number.POSITIVE_INFINITY;
+  const again = [...attempts, ...effects, ...sightings].find((claim) => claim.fenceToken > done);
+  if (again) return `token ${again.fenceToken} ran it again after token ${done} was recorded as a success`;
   if (effects.length < 2) return undefined;
   if (mode === "once") return `${effects.length} effects were accepted`;
   const tokens = new Set(effects.map((effect) => effect.fenceToken));
   if (tokens.size < effects.length) return "one claim applied its effect more than once";
   if (new Set(effects.map((effect) => effect.payload)).size > 1)
     return "the repeat changed the result, so it is not a recomputation";
-  const done = successes[0]?.fenceToken ?? Number.POSITIVE_INFINITY;
-  const after = effects.find((effect) => effect.fenceToken > done);
-  return after && `token ${after.fenceToken} applied it again after token ${done} was recorded as a success`;
+  return undefined;
 }
 
 function checkStale(fire: FireEntry, entry: ShardEntry, report: Report): void {
