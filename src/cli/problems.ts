@@ -9,7 +9,7 @@ export function printProblems(problems: readonly Problem[]): void {
 }
 
 /** For commands that need the files to be right. @throws E_SPEC_INVALID after telling every problem on standard error */
-export function refuseProblems(problems: readonly Problem[]): void {
+export function failOnProblems(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   for (const problem of problems) say(lineOf(problem));
   const files = [...new Set(problems.map(({ file }) => file))];

@@ -145,9 +145,9 @@ function wrongKind(document: YamlDocument, kind: unknown): Problem {
 /** The name as far as it can be told, also of a document with problems. */
 function identity(value: object): string | undefined {
   const { metadata } = value as { metadata?: { name?: unknown; namespace?: unknown } | null };
-  if (typeof metadata?.name !== "string") return undefined;
-  const namespace = metadata.namespace ?? "default";
-  return namespace === "default" ? metadata.name : `${namespace}/${metadata.name}`;
+  const { name, namespace = "default" } = metadata ?? {};
+  if (typeof name !== "string" || typeof namespace !== "string") return undefined;
+  return namespace === "default" ? name : `${namespace}/${name}`;
 }
 
 /** Two documents of one kind and name: the later one is the problem, and names the first. */
