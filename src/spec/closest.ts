@@ -9,5 +9,5 @@ export function closest(word: unknown, choices: readonly string[]): string | und
   const same = choices.find((choice) => fold(choice) === fold(word));
   if (same !== undefined) return same;
   const best = nearest(word, choices as string[]);
-  return distance(word, best) <= Math.max(1, Math.floor(word.length / 3)) ? best : undefined;
+  return distance(word, best) <= Math.ceil(word.length / 3) ? best : undefined;
 }

@@ -24,14 +24,16 @@ const schedule = z
     if (Object.keys(value).length !== 1)
       context.addIssue({ code: "custom", message: "must have exactly one of cron, every and manual" });
   })
-  .meta({ description: "When the job fires.", minProperties: 1, maxProperties: 1 });
+  .meta({ description: "When the job fires.", minProperties: 1, maxProperties: 1 })
+  .register(expectation, { what: 'a map such as { cron: "0 2 * * *" }' });
 
 const period = z
   .strictObject({
     unit: choice(["month", "day"], "The calendar unit of the business period."),
     offset: wholeNumber(-400, 400, "From the fire's own month or day: -1 is the one before, 0 the same."),
   })
-  .describe("The business period an execution is for. One period is run once, whatever fires it.");
+  .describe("The business period an execution is for. One period is run once, whatever fires it.")
+  .register(expectation, { what: "a map such as { unit: month, offset: -1 }" });
 
 const ordinaryCount = wholeNumber(1, maxShards, "Shards that ordinary keys are spread over.");
 const heavy = z
@@ -69,7 +71,7 @@ const shards = z
       if (seen.has(key)) complain(["heavy", i], "is listed twice");
       seen.add(key);
     }
-    if (value.count + seen.size > maxShards)
+    if (seen.size > 0 && value.count <= maxShards && value.count + seen.size > maxShards)
       complain(
         ["count"],
         `makes ${value.count + seen.size} shards with the heavy keys; at most ${maxShards}`,
@@ -87,7 +89,8 @@ const shards = z
     else if (value.count > ordinary)
       complain(["count"], `is more than the ${ordinary} keys that are not heavy`);
   })
-  .describe("How an execution is cut into pieces that are retried alone.");
+  .describe("How an execution is cut into pieces that are retried alone.")
+  .register(expectation, { what: "a map such as { by: hash, count: 32, key: customer_id }" });
 
 const keyPart = text("A column or field.");
 const effect = z.strictObject({

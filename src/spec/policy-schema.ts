@@ -1,6 +1,14 @@
 /** The policies that a job must name, one by one or through a policy set. */
 import { z } from "zod";
-import { choice, duration, longestTimerMs, size, timeZone, wholeNumber } from "./scalar-schema.ts";
+import {
+  choice,
+  duration,
+  expectation,
+  longestTimerMs,
+  size,
+  timeZone,
+  wholeNumber,
+} from "./scalar-schema.ts";
 
 const threshold = duration("How late a fire may start before it counts as misfired.");
 
@@ -22,7 +30,8 @@ const misfire = z
         message: "must not be shorter than the threshold",
       });
   })
-  .describe("What happens to a fire that did not start in time.");
+  .describe("What happens to a fire that did not start in time.")
+  .register(expectation, { what: "a map such as { policy: run-now, threshold: 60s }" });
 
 const blocking = z
   .discriminatedUnion("policy", [
@@ -34,14 +43,16 @@ const blocking = z
     z.strictObject({ policy: z.literal("replace") }),
     z.strictObject({ policy: z.literal("allow") }),
   ])
-  .describe("What happens when a fire comes due while an earlier execution is not finished.");
+  .describe("What happens when a fire comes due while an earlier execution is not finished.")
+  .register(expectation, { what: "a map such as { policy: forbid }" });
 
 const catchUp = z
   .strictObject({
     maxFires: wholeNumber(0, 5, "How many missed fires may run later, one after the other; 0 is none."),
     keep: choice(["oldest", "newest"], "Which fires run when more were missed than may run."),
   })
-  .describe("What is run later after a long stop. What exceeds the cap becomes a missed row, for a person.");
+  .describe("What is run later after a long stop. What exceeds the cap becomes a missed row, for a person.")
+  .register(expectation, { what: "a map such as { maxFires: 3, keep: oldest }" });
 
 const retry = z
   .strictObject({
@@ -56,14 +67,16 @@ const retry = z
       .max(10)
       .describe("Waits between attempts, in order; the last one repeats."),
   })
-  .describe("How often and when a failed shard is tried again.");
+  .describe("How often and when a failed shard is tried again.")
+  .register(expectation, { what: "a map such as { maxAttempts: 4, delays: [1m, 5m, 30m] }" });
 
 const resources = z
   .strictObject({
     class: choice(["cpu", "memory", "io"], "Which of an executor's slots one attempt takes."),
     peakMemory: size("The most memory one attempt needs."),
   })
-  .describe("What one attempt of one shard needs of a host.");
+  .describe("What one attempt of one shard needs of a host.")
+  .register(expectation, { what: "a map such as { class: cpu, peakMemory: 512MiB }" });
 
 /** Every policy, each optional here: a job may have it from its policy set. */
 export const policyShape = {

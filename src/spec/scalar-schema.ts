@@ -8,18 +8,19 @@ import { closestZone, isKnownZone } from "./time-zone.ts";
 /** What a value should be, in words, and what was probably meant when it is something else. */
 export interface Expectation {
   readonly what: string;
-  readonly repair?: (input: unknown) => string | undefined;
+  /** @param source the value as it is written, where it is a single word or number */
+  readonly repair?: (input: unknown, source: string | undefined) => string | undefined;
 }
 
 export const expectation = z.registry<Expectation>();
 
 /** A bare number or yes/no where text belongs. */
-export function inQuotes(input: unknown): string | undefined {
-  return typeof input === "number" || typeof input === "boolean" ? `"${input}"` : undefined;
+export function inQuotes(input: unknown, source: string | undefined): string | undefined {
+  return typeof input === "number" || typeof input === "boolean" ? `"${source ?? input}"` : undefined;
 }
 
-function asName(input: unknown): string | undefined {
-  if (typeof input === "number") return inQuotes(input);
+function asName(input: unknown, source: string | undefined): string | undefined {
+  if (typeof input === "number") return inQuotes(input, source);
   if (typeof input !== "string") return undefined;
   const slug = input
     .toLowerCase()

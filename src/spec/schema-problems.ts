@@ -91,12 +91,15 @@ function wrong(
 ): Problem {
   const choices = choicesOf(issue);
   const expected = background.expected.get(formatPath(path));
-  const suggestion = choices ? closest(input, choices) : expected?.repair?.(input);
+  const source = document.sourceOf(path);
+  const suggestion = choices ? closest(input, choices) : expected?.repair?.(input, source);
   return {
     ...document.positionOf(path),
     path: formatPath(path),
     message: messageFor(path, input, issue, expected?.what ?? typeWord(issue)),
-    ...(input !== undefined && { value: showValue(input) }),
+    ...(input !== undefined && {
+      value: typeof input === "string" ? showValue(input) : source || showValue(input),
+    }),
     ...(choices && { choices }),
     ...suggest(suggestion),
   };

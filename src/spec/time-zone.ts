@@ -44,7 +44,7 @@ export function closestZone(name: string): string | undefined {
 const changes = new Map<string, Date | null>();
 
 /**
- * The day (00:00 UTC, precise to four days) by which the zone's offset will have
+ * The day (00:00 UTC) by which the zone's offset will have
  * changed for the first time after `now`; null when no change is known for five years.
  */
 export function nextOffsetChange(zone: string, now: Date): Date | null {
@@ -58,7 +58,10 @@ export function nextOffsetChange(zone: string, now: Date): Date | null {
   const start = offset(today);
   let found: Date | null = null;
   for (let day = today; day <= today + horizonDays && !found; day += 4) {
-    if (offset(day) !== start) found = new Date(day * dayMs);
+    if (offset(day) === start) continue;
+    let first = day;
+    while (first > today && offset(first - 1) !== start) first--;
+    found = new Date(first * dayMs);
   }
   changes.set(cacheKey, found);
   return found;

@@ -29,6 +29,8 @@ export interface YamlDocument {
   readonly broken: boolean;
   /** The place of the value at `path`, or of its key; of the nearest map above where there is none. */
   positionOf(path: Path, what?: "key" | "value"): Position;
+  /** The value at `path` as it is written, where it is a single word or number. */
+  sourceOf(path: Path): string | undefined;
 }
 
 export interface YamlFile {
@@ -100,16 +102,20 @@ function parseTrees(text: string, file: string): Trees {
  * until then: thousands of them cost more in garbage collection than parsing
  * the few files with problems again, once each.
  */
-function placesIn(start: Position, index: number, parseAgain: () => Trees): Pick<YamlDocument, "positionOf"> {
-  let locate: YamlDocument["positionOf"] | undefined;
+function placesIn(
+  start: Position,
+  index: number,
+  parseAgain: () => Trees,
+): Pick<YamlDocument, "positionOf" | "sourceOf"> {
   return {
-    positionOf(path, what) {
+    positionOf(path, what = "value") {
       if (path.length === 0) return start;
-      if (!locate) {
-        const { trees, at } = parseAgain();
-        locate = locator(trees[index]!, at);
-      }
-      return locate(path, what);
+      const { trees, at } = parseAgain();
+      return at(find(trees[index]!, path)[what === "key" ? "keyOffset" : "offset"]);
+    },
+    sourceOf(path) {
+      const { node } = find(parseAgain().trees[index]!, path);
+      return isScalar(node) && node.type === "PLAIN" ? node.source : undefined;
     },
   };
 }
@@ -139,6 +145,7 @@ function explain(error: YAMLError, text: string): string {
   if (/:\s+\*/.test(line))
     return `a value that begins with * is read as an alias; ${quoteIt}, for example "*/5 * * * *"`;
   if (error.code === "BAD_SCALAR_START") return `a value cannot begin with ${first}; ${quoteIt}`;
+  if (error.code === "NON_STRING_KEY") return "a key must be text";
   if (error.code === "TAG_RESOLVE_FAILED")
     return `unknown tag: ${error.message.replace(/^Unresolved tag: /, "")}`;
   return `not valid YAML: ${error.message}`;
@@ -179,27 +186,33 @@ function inspect(document: Document.Parsed, at: Locate): Problem[] {
   return problems;
 }
 
-function locator(document: Document.Parsed, at: Locate): YamlDocument["positionOf"] {
-  return (path, what = "value") => {
-    let place = document.contents?.range[0] ?? 0;
-    let node: unknown = document.contents;
-    for (const [depth, part] of path.entries()) {
-      if (isAlias(node)) node = node.resolve(document);
-      const last = depth === path.length - 1;
-      if (isMap(node)) {
-        const pairs = node.items as { key: ParsedNode; value: ParsedNode | null }[];
-        const pair = pairs.find(({ key }) => isScalar(key) && key.value === String(part));
-        if (!pair) break;
-        const empty = pair.value === null || (isScalar(pair.value) && pair.value.source === "");
-        place = (last && what === "key") || !last || empty ? pair.key.range[0] : pair.value!.range[0];
-        node = pair.value;
-      } else if (isSeq(node)) {
-        const item = (node.items as ParsedNode[])[Number(part)];
-        if (!item) break;
-        place = item.range[0];
-        node = item;
-      } else break;
-    }
-    return at(place);
-  };
+interface Found {
+  /** Undefined when nothing is there. */
+  readonly node: unknown;
+  /** Of the value, or of the nearest place above. */
+  readonly offset: number;
+  readonly keyOffset: number;
+}
+
+function find(document: Document.Parsed, path: Path): Found {
+  const start = document.contents?.range[0] ?? 0;
+  let found: Found = { node: document.contents, offset: start, keyOffset: start };
+  for (const part of path) {
+    const node = isAlias(found.node) ? found.node.resolve(document) : found.node;
+    // A place that does not exist is told by the key of the map that should hold it.
+    const nowhere: Found = { node: undefined, offset: found.keyOffset, keyOffset: found.keyOffset };
+    if (isMap(node)) {
+      const pairs = node.items as { key: ParsedNode; value: ParsedNode | null }[];
+      const pair = pairs.find(({ key }) => isScalar(key) && key.value === String(part));
+      if (!pair) return nowhere;
+      const keyOffset = pair.key.range[0];
+      const isEmptyValue = pair.value === null || (isScalar(pair.value) && pair.value.source === "");
+      found = { node: pair.value, offset: isEmptyValue ? keyOffset : pair.value!.range[0], keyOffset };
+    } else if (isSeq(node)) {
+      const item = (node.items as ParsedNode[])[Number(part)];
+      if (!item) return nowhere;
+      found = { node: item, offset: item.range[0], keyOffset: item.range[0] };
+    } else return nowhere;
+  }
+  return found;
 }

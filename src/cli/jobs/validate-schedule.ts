@@ -15,6 +15,6 @@ export const validateSchedule: ValidateSchedule = ({ schedule, timeZone, dstGap,
     return null;
   } catch (error) {
     if (!isEscapementError(error)) throw error;
-    return `${error.message} (${error.hint})`;
+    return error.message;
   }
 };
