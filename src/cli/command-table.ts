@@ -7,4 +7,33 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "check, plan, apply and list job files; pause, resume, delete",
     load: () => import("./jobs.ts"),
   },
+  {
+    name: "status",
+    summary: "who leads, who executes, what waits and what went wrong",
+    load: () => import("./status.ts"),
+  },
+  { name: "executions", summary: "list executions, newest first", load: () => import("./executions.ts") },
+  {
+    name: "shards",
+    summary: "list the shards of one execution and its failed attempts",
+    load: () => import("./shards.ts"),
+  },
+  { name: "run", summary: "run a job now, by hand", load: () => import("./run.ts") },
+  {
+    name: "rerun",
+    summary: "run an ended execution again, without what succeeded",
+    load: () => import("./rerun.ts"),
+  },
+  {
+    name: "backfill",
+    summary: "run the fires of a past interval that were never run",
+    load: () => import("./backfill.ts"),
+  },
+  { name: "cancel", summary: "cancel an execution that has not ended", load: () => import("./cancel.ts") },
+  {
+    name: "scheduler",
+    summary: "run a scheduler; of several, one leads and the others stand by",
+    load: () => import("./scheduler.ts"),
+  },
+  { name: "store", summary: "set up, check and prune the record store", load: () => import("./store.ts") },
 ];

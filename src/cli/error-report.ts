@@ -18,7 +18,9 @@ export function reportError(thrown: unknown): ExitCode {
     : new EscapementError("E_BUG", { what: messageOf(thrown) }, { cause: thrown });
   if (process.argv.includes("--json")) {
     const { code, hint, exitCode, at } = error;
-    process.stderr.write(`${JSON.stringify({ error: { code, message: redact(error.message), hint, at, exitCode } })}\n`);
+    process.stderr.write(
+      `${JSON.stringify({ error: { code, message: redact(error.message), hint, at, exitCode } })}\n`,
+    );
   } else {
     const lines = [`error ${error.code}: ${redact(error.message)}`];
     if (error.at) lines.push(`  at ${error.at}`);

@@ -20,7 +20,9 @@ process.on("uncaughtException", (error) => {
   process.exit(reportError(error));
 });
 process.on("unhandledRejection", (error) => {
-  process.exit(reportError(error instanceof Error ? error : new EscapementError("E_BUG", { what: String(error) })));
+  process.exit(
+    reportError(error instanceof Error ? error : new EscapementError("E_BUG", { what: String(error) })),
+  );
 });
 
 try {

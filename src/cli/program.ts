@@ -11,14 +11,16 @@ import { commandTable } from "./command-table.ts";
 export async function runProgram(argv: readonly string[]): Promise<void> {
   const program = new Command("escapement")
     .description("Batch jobs on physical hosts that fire exactly once.")
-    .version(process.env["ESCAPEMENT_VERSION"] ?? "0.0.0")
+    .version(process.env.ESCAPEMENT_VERSION ?? "0.0.0")
     .exitOverride()
     .showHelpAfterError("(run with --help to see the options)");
   const wanted = argv.find((word) => !word.startsWith("-"));
   const helpFor = wanted === "help" ? argv[argv.indexOf("help") + 1] : undefined;
   for (const entry of commandTable) {
     const isWanted = entry.name === wanted || entry.name === helpFor;
-    program.addCommand(isWanted ? await loadCommand(entry) : placeholder(entry), { hidden: entry.hidden ?? false });
+    program.addCommand(isWanted ? await loadCommand(entry) : placeholder(entry), {
+      hidden: entry.hidden ?? false,
+    });
   }
   if (argv.length === 0) {
     program.outputHelp();
@@ -29,14 +31,19 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
 
 async function loadCommand(entry: CommandEntry): Promise<Command> {
   const command = (await entry.load()).build();
-  if (command.name() !== entry.name) throw new EscapementError("E_BUG", { what: `command ${entry.name} calls itself ${command.name()}` });
+  if (command.name() !== entry.name)
+    throw new EscapementError("E_BUG", { what: `command ${entry.name} calls itself ${command.name()}` });
   inheritExitOverride(command);
   return command;
 }
 
 /** Stands for a command in the overview; never run. */
 function placeholder(entry: CommandEntry): Command {
-  return new Command(entry.name).summary(entry.summary).description(entry.summary).allowUnknownOption().exitOverride();
+  return new Command(entry.name)
+    .summary(entry.summary)
+    .description(entry.summary)
+    .allowUnknownOption()
+    .exitOverride();
 }
 
 /** Errors of sub-commands must reach `main` as exceptions, too. */

@@ -3,9 +3,9 @@ import pc from "picocolors";
 
 const wantsColour =
   !process.argv.includes("--no-color") &&
-  !process.env["NO_COLOR"] &&
-  process.env["TERM"] !== "dumb" &&
-  (Boolean(process.env["FORCE_COLOR"]) || process.stdout.isTTY === true);
+  !process.env.NO_COLOR &&
+  process.env.TERM !== "dumb" &&
+  (Boolean(process.env.FORCE_COLOR) || process.stdout.isTTY === true);
 
 /** Colours that become plain text when piped, under NO_COLOR and on a dumb terminal. */
 export const paint = pc.createColors(wantsColour);
@@ -29,7 +29,9 @@ export function say(line: string): void {
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, i) => Math.max(width(name), ...rows.map((row) => width(row[i] ?? ""))));
   const line = (cells: readonly string[]) =>
-    cells.map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - width(cell)))).join("  ");
+    cells
+      .map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - width(cell))))
+      .join("  ");
   return [paint.dim(line(header)), ...rows.map(line)].join("\n");
 }
 

@@ -40,7 +40,7 @@ export async function listAlerts(
   const { rows } = await db.query<AlertRow>(
     `SELECT dedup_key AS "dedupKey", kind, severity, job_id AS "jobId", fire_time AS "fireTime", message, details, count,
        first_at AS "firstAt", last_at AS "lastAt"
-     FROM escapement.alert_outbox WHERE last_at >= coalesce($1, '-infinity') ORDER BY last_at DESC LIMIT $2`,
+     FROM escapement.alert_outbox WHERE last_at >= coalesce($1::timestamptz, '-infinity') ORDER BY last_at DESC LIMIT $2`,
     [options.since ?? null, options.limit ?? 50],
   );
   return rows;

@@ -63,7 +63,7 @@ export async function listExecutions(db: Queryable, filter: ExecutionFilter = {}
   const { rows } = await db.query<ExecutionRow>(
     `SELECT ${columns} FROM escapement.execution e JOIN escapement.job j ON j.job_id = e.job_id
      WHERE e.revoked_at IS NULL AND ($1::integer IS NULL OR e.job_id = $1)
-       AND e.fire_time >= coalesce($2, '-infinity') AND e.fire_time <= coalesce($3, 'infinity')
+       AND e.fire_time >= coalesce($2::timestamptz, '-infinity') AND e.fire_time <= coalesce($3::timestamptz, 'infinity')
        AND ($4::text[] IS NULL OR e.status = ANY ($4))
      ORDER BY e.fire_time ${filter.oldestFirst ? "" : "DESC"}, j.namespace, j.name LIMIT $5`,
     [

@@ -1,7 +1,7 @@
 /** Jobs as the store knows them: identity, state, cursor, and the definition in force. */
 
 import { EscapementError } from "../base/errors.ts";
-import { closestChoice } from "../spec/closest.ts";
+import { closest } from "../spec/closest.ts";
 import type { JobDefinition } from "../spec/job-definition.ts";
 import type { Queryable } from "./database.ts";
 
@@ -52,7 +52,7 @@ export async function requireJob(db: Queryable, job: string): Promise<JobRow> {
   const { rows } = await db.query<{ name: string }>(
     "SELECT CASE namespace WHEN 'default' THEN name ELSE namespace || '/' || name END AS name FROM escapement.job",
   );
-  const near = closestChoice(
+  const near = closest(
     job,
     rows.map((row) => row.name),
   );

@@ -305,3 +305,16 @@ async function letGo(tx: Queryable, jobId: number): Promise<void> {
     [jobId],
   );
 }
+
+/**
+ * A net under the net: executions that are held although nothing of their job
+ * is open or held before them ask again. Returns how many.
+ */
+export async function letWaitingAskAgain(db: Queryable): Promise<number> {
+  const { rowCount } = await db.query(
+    `UPDATE escapement.execution_live h SET state = 'planned', due_at = clock_timestamp()
+     WHERE h.state = 'held' AND NOT EXISTS (
+       SELECT 1 FROM escapement.execution_live o WHERE o.job_id = h.job_id AND o.state = 'open')`,
+  );
+  return rowCount ?? 0;
+}

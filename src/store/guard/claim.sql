@@ -43,8 +43,11 @@ BEGIN
         FROM (SELECT DISTINCT unnest(p_keys) COLLATE "C" AS key ORDER BY 1) AS sorted
       ON CONFLICT DO NOTHING
       RETURNING k.key;
-  SELECT min(escapement_guard.key_date(key)) INTO v_oldest FROM unnest(p_keys) AS key;
-  PERFORM escapement_guard.check_age('a key of ' || v_oldest, v_oldest);
+  -- One look: only when anything was ever pruned are the dates worth reading again.
+  IF (SELECT low_water FROM escapement_guard.meta) > '0001-01-01' THEN
+    SELECT min(escapement_guard.key_date(key)) INTO v_oldest FROM unnest(p_keys) AS key;
+    PERFORM escapement_guard.check_age('a key of ' || v_oldest, v_oldest);
+  END IF;
 END $$;
 
 -- Keeps what the act returned. Only in the transaction that claimed the key. Errors: EG001.
