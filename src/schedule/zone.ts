@@ -155,7 +155,7 @@ export class Zone {
       let low = (day - 1) * secondsPerDay;
       let high = day * secondsPerDay;
       while (high - low > 1) {
-        const middle = (low + high) >>> 1;
+        const middle = Math.floor((low + high) / 2);
         if (this.#probe(middle) === before) low = middle;
         else high = middle;
       }

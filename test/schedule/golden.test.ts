@@ -1,16 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { compileSchedule } from "../../src/schedule/compile.ts";
-import { formatTable, type GoldenTable, goldenTable, goldenZones } from "./golden.ts";
+import { formatTable, type GoldenTable, goldenTable, goldenZones, parseTable } from "./golden.ts";
 import { fires, walk } from "./oracle.ts";
 
-const path = (file: string) => new URL(`../cases/schedule/${file}.json`, import.meta.url);
+const path = (file: string) => new URL(`../cases/schedule/${file}.jsonl`, import.meta.url);
 
 describe.each(goldenZones)("$zone: $why", (goldenZone) => {
   const file = path(goldenZone.file);
   if (process.env.ESCAPEMENT_WRITE_GOLDEN) writeFileSync(file, formatTable(goldenTable(goldenZone)));
   const table: GoldenTable | undefined = existsSync(file)
-    ? JSON.parse(readFileSync(file, "utf8"))
+    ? parseTable(readFileSync(file, "utf8"))
     : undefined;
 
   it("the table is what the walker sees today", () => {

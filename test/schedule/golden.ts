@@ -194,8 +194,15 @@ function casesOf(expression: string, windows: GoldenZone["windows"], walked: Wal
   return cases;
 }
 
-/** One case a line, so that a change reads well. */
-export function formatTable({ zone, why, windows, cases }: GoldenTable): string {
-  const lines = cases.map((one) => `    ${JSON.stringify(one)}`);
-  return `{\n  "zone": ${JSON.stringify(zone)},\n  "why": ${JSON.stringify(why)},\n  "windows": ${JSON.stringify(windows)},\n  "cases": [\n${lines.join(",\n")}\n  ]\n}\n`;
+/** The heading, then one case a line, so that a change reads well. */
+export function formatTable({ cases, ...heading }: GoldenTable): string {
+  return [heading, ...cases].map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+export function parseTable(text: string): GoldenTable {
+  const [heading, ...cases] = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return { ...heading, cases };
 }
