@@ -80,7 +80,8 @@ const registry = {
     exitCode: ExitCode.refused,
   },
   E_STORE_TOO_NEW: {
-    message: "the record store has schema version {found}, which this program does not know (newest known: {known})",
+    message:
+      "the record store has schema version {found}, which this program does not know (newest known: {known})",
     hint: "run a newer escapement; an older one must not write into this schema",
     exitCode: ExitCode.refused,
   },
@@ -115,6 +116,33 @@ const registry = {
     message: "the lease of {what} has ended",
     hint: "someone else may hold it now; the write was refused",
     exitCode: ExitCode.refused,
+  },
+  // --- guard -------------------------------------------------------------------
+  E_GUARD_NOT_INSTALLED: {
+    message: "the guard is not installed in this database",
+    hint: "run escapement guard install --url URL as a role that may create schemas",
+    exitCode: ExitCode.unavailable,
+  },
+  E_GUARD_SCHEMA: {
+    message: "the guard in this database has schema version {found}, this program needs {known}",
+    hint: "run escapement guard install with the newer of the two programs",
+    exitCode: ExitCode.refused,
+  },
+  E_GUARD_SERVER_VERSION: {
+    message: "PostgreSQL {found} is too old for the guard",
+    hint: "the guard needs PostgreSQL 13 or newer",
+    exitCode: ExitCode.unavailable,
+  },
+  E_GUARD_NO_TRANSACTION: { message: "{what}", hint: "{hint}", exitCode: ExitCode.refused },
+  E_GUARD_IN_TRANSACTION: { message: "{what}", hint: "{hint}", exitCode: ExitCode.refused },
+  E_GUARD_STALE: { message: "{what}", hint: "{hint}", exitCode: ExitCode.refused },
+  E_GUARD_KEY_REUSED: { message: "{what}", hint: "{hint}", exitCode: ExitCode.refused },
+  E_GUARD_KEY_DATE: { message: "{what}", hint: "{hint}", exitCode: ExitCode.badData },
+  E_GUARD_TOO_OLD: { message: "{what}", hint: "{hint}", exitCode: ExitCode.refused },
+  E_GUARD_HOLDER_DIED: {
+    message: "the run of {key} was cut short: {what}",
+    hint: "find out what it did, then: escapement guard resolve {key} --done or --retry, or start it with --rerun-after-crash if a second run does no harm",
+    exitCode: ExitCode.unknown,
   },
   // --- programs and machine ---------------------------------------------------
   E_PROGRAM_MISSING: {
@@ -177,7 +205,9 @@ export function isEscapementError(error: unknown): error is EscapementError {
 
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message || String((error as { code?: string }).code ?? error.name) : String(error);
+  return error instanceof Error
+    ? error.message || String((error as { code?: string }).code ?? error.name)
+    : String(error);
 }
 
 function fill(template: string, params: Record<string, string | number>): string {

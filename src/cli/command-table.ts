@@ -36,4 +36,14 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./scheduler.ts"),
   },
   { name: "store", summary: "set up, check and prune the record store", load: () => import("./store.ts") },
+  {
+    name: "once",
+    summary: "run a command for one fire time or period, on one of several hosts",
+    load: () => import("./once.ts"),
+  },
+  {
+    name: "guard",
+    summary: "make second runs harmless: install, list what is in doubt, settle it",
+    load: () => import("./guard.ts"),
+  },
 ];

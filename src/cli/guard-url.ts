@@ -16,11 +16,16 @@ export function withGuardUrl(command: Command): Command {
 export function guardUrl(options: GuardUrlOptions): string {
   const url = options.url || process.env.ESCAPEMENT_GUARD_URL;
   if (url) return url;
-  throw new EscapementError("E_USAGE", { what: "no database is named: pass --url URL or set ESCAPEMENT_GUARD_URL" });
+  throw new EscapementError("E_USAGE", {
+    what: "no database is named: pass --url URL or set ESCAPEMENT_GUARD_URL",
+  });
 }
 
 /** Opens the job's database, runs the work, and closes it again. @throws E_UNAVAILABLE when it does not answer */
-export async function withGuardDatabase<T>(options: GuardUrlOptions, work: (db: Database) => Promise<T>): Promise<T> {
+export async function withGuardDatabase<T>(
+  options: GuardUrlOptions,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
   // More connections than work needs: one that hangs must not keep a renewal from using the next.
   const db = new Database(guardUrl(options), { maxConnections: 6, applicationName: "escapement guard" });
   try {
@@ -29,7 +34,10 @@ export async function withGuardDatabase<T>(options: GuardUrlOptions, work: (db: 
     if (!(error instanceof EscapementError) || error.code !== "E_STORE_UNAVAILABLE") throw error;
     throw new EscapementError(
       "E_UNAVAILABLE",
-      { what: `the guard's database does not answer: ${messageOf(error.cause)}`, hint: "check --url or ESCAPEMENT_GUARD_URL" },
+      {
+        what: `the guard's database does not answer: ${messageOf(error.cause)}`,
+        hint: "check --url or ESCAPEMENT_GUARD_URL",
+      },
       { cause: error },
     );
   } finally {

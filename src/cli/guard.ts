@@ -27,7 +27,8 @@ function installCommand(): Command {
       "escapement guard install --print-sql",
     ],
     exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.unavailable],
-    notes: "Needs PostgreSQL 13 or newer. Running it again changes nothing, or brings an older schema up to date.",
+    notes:
+      "Needs PostgreSQL 13 or newer. Running it again changes nothing, or brings an older schema up to date.",
   })
     .option("--grant-to <role>", "a role that may then use the guard")
     .option("--print-sql", "print the SQL for an empty database instead of running it")
@@ -59,31 +60,34 @@ function listCommand(): Command {
   })
     .option("--in-doubt", "only what a person has to settle")
     .option("--json", "print one JSON document");
-  return withGuardUrl(command).action(async (options: GuardUrlOptions & { inDoubt?: boolean; json?: boolean }) => {
-    const { requireGuard } = await import("../store/guard-schema.ts");
-    const { listOpen } = await import("../store/guard-list.ts");
-    await withGuardDatabase(options, async (db) => {
-      await requireGuard(db);
-      const open = await listOpen(db, options.inDoubt ?? false);
-      if (open.some((entry) => entry.in_doubt)) process.exitCode = ExitCode.failed;
-      if (options.json) {
-        return printJson({ open: open.map(({ in_doubt, ...entry }) => ({ ...entry, inDoubt: in_doubt })) });
-      }
-      if (open.length === 0) return print(options.inDoubt ? "nothing is in doubt" : "everything is settled");
-      const rows = open.map((entry) => [
-        entry.kind,
-        entry.key,
-        entry.in_doubt ? paint.red(entry.state) : entry.state,
-        formatInstant(entry.since),
-        entry.attempt === null ? "-" : String(entry.attempt),
-        entry.detail,
-      ]);
-      print(table(["what", "key", "state", "since", "attempt", "detail"], rows));
-      if (process.exitCode === ExitCode.failed) {
-        say("ask the receiver, then: escapement guard resolve KEY --done or --retry --reason TEXT");
-      }
-    });
-  });
+  return withGuardUrl(command).action(
+    async (options: GuardUrlOptions & { inDoubt?: boolean; json?: boolean }) => {
+      const { requireGuard } = await import("../store/guard-schema.ts");
+      const { listOpen } = await import("../store/guard-list.ts");
+      await withGuardDatabase(options, async (db) => {
+        await requireGuard(db);
+        const open = await listOpen(db, options.inDoubt ?? false);
+        if (open.some((entry) => entry.in_doubt)) process.exitCode = ExitCode.failed;
+        if (options.json) {
+          return printJson({ open: open.map(({ in_doubt, ...entry }) => ({ ...entry, inDoubt: in_doubt })) });
+        }
+        if (open.length === 0)
+          return print(options.inDoubt ? "nothing is in doubt" : "everything is settled");
+        const rows = open.map((entry) => [
+          entry.kind,
+          entry.key,
+          entry.in_doubt ? paint.red(entry.state) : entry.state,
+          formatInstant(entry.since),
+          entry.attempt === null ? "-" : String(entry.attempt),
+          entry.detail,
+        ]);
+        print(table(["what", "key", "state", "since", "attempt", "detail"], rows));
+        if (process.exitCode === ExitCode.failed) {
+          say("ask the receiver, then: escapement guard resolve KEY --done or --retry --reason TEXT");
+        }
+      });
+    },
+  );
 }
 
 interface ResolveOptions extends GuardUrlOptions, DeedOptions {
@@ -121,15 +125,21 @@ function resolveCommand(): Command {
     const to = options.done ? "done" : "ready";
     await withGuardDatabase(options, async (db) => {
       await requireGuard(db);
-      const kinds = (await listOpen(db, false)).filter((entry) => entry.key === key).map((entry) => entry.kind);
+      const kinds = (await listOpen(db, false))
+        .filter((entry) => entry.key === key)
+        .map((entry) => entry.kind);
       const isBoth = kinds.includes("call") && kinds.includes("run");
       if (isBoth && Boolean(options.call) === Boolean(options.run)) {
         throw new EscapementError("E_USAGE", { what: `${key} is a call and a run: say --call or --run` });
       }
       const isRun = options.run || (!options.call && !kinds.includes("call"));
-      const before = isRun ? await settleRun(db, key, to, person, reason) : await settleCall(db, key, to, person, reason);
+      const before = isRun
+        ? await settleRun(db, key, to, person, reason)
+        : await settleCall(db, key, to, person, reason);
       if (options.json) return printJson({ key, kind: isRun ? "run" : "call", before, after: to });
-      print(`${isRun ? "run" : "call"} ${key}: ${before} is now ${options.done ? "done" : "ready to be tried again"}`);
+      print(
+        `${isRun ? "run" : "call"} ${key}: ${before} is now ${options.done ? "done" : "ready to be tried again"}`,
+      );
     });
   });
 }
@@ -140,18 +150,24 @@ function pruneCommand(): Command {
     exitCodes: [ExitCode.ok, ExitCode.unavailable],
     notes: "Keys older than what is kept are refused from then on; they are never taken for new ones.",
   })
-    .requiredOption("--keep-months <n>", `whole months to keep, ${fewestMonths} or more`, countOption(fewestMonths))
+    .requiredOption(
+      "--keep-months <n>",
+      `whole months to keep, ${fewestMonths} or more`,
+      countOption(fewestMonths),
+    )
     .option("--json", "print one JSON document");
-  return withGuardUrl(command).action(async (options: GuardUrlOptions & { keepMonths: number; json?: boolean }) => {
-    const { requireGuard } = await import("../store/guard-schema.ts");
-    const { pruneGuard } = await import("../store/guard-list.ts");
-    await withGuardDatabase(options, async (db) => {
-      await requireGuard(db);
-      const done = await pruneGuard(db, options.keepMonths);
-      if (options.json) return printJson({ ...done });
-      print(`keys before ${done.mark} are refused`);
-      for (const entry of done.dropped) print(`${entry.what}: ${entry.outcome}`);
-      for (const name of done.created) print(`${name}: created`);
-    });
-  });
+  return withGuardUrl(command).action(
+    async (options: GuardUrlOptions & { keepMonths: number; json?: boolean }) => {
+      const { requireGuard } = await import("../store/guard-schema.ts");
+      const { pruneGuard } = await import("../store/guard-list.ts");
+      await withGuardDatabase(options, async (db) => {
+        await requireGuard(db);
+        const done = await pruneGuard(db, options.keepMonths);
+        if (options.json) return printJson({ ...done });
+        print(`keys before ${done.mark} are refused`);
+        for (const entry of done.dropped) print(`${entry.what}: ${entry.outcome}`);
+        for (const name of done.created) print(`${name}: created`);
+      });
+    },
+  );
 }

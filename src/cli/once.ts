@@ -20,36 +20,49 @@ interface Options extends GuardUrlOptions {
 }
 
 export function build(): Command {
-  const command = defineCommand("once", "run a command for one fire time or period, on one of several hosts", {
-    examples: [
-      'escapement once --job bonus --period "$(date -u +%Y-%m)" --lease 1m --blocking skip -- /opt/jobs/pay-bonus',
-      'escapement once --job settle --fire-time "$(date -u +%Y-%m-%dT%H:%M:00Z)" --lease 30s --blocking wait -- settle --all',
-    ],
-    exitCodes: [
-      ExitCode.ok,
-      ExitCode.failed,
-      ExitCode.refused,
-      ExitCode.unknown,
-      ExitCode.unavailable,
-      ExitCode.interrupted,
-    ],
-    notes: [
-      "0: it ran and succeeded, or it is done, or another host runs it, or it was skipped (--blocking skip).",
-      "1: the command failed, now or at an earlier start. 4: refused. 5: a holder died or lost its lease in the",
-      "middle, so that nobody knows what was done. 69: the database or the command is not there.",
-      "The manual is docs/once.md.",
-    ].join("\n"),
-  })
+  const command = defineCommand(
+    "once",
+    "run a command for one fire time or period, on one of several hosts",
+    {
+      examples: [
+        'escapement once --job bonus --period "$(date -u +%Y-%m)" --lease 1m --blocking skip -- /opt/jobs/pay-bonus',
+        'escapement once --job settle --fire-time "$(date -u +%Y-%m-%dT%H:%M:00Z)" --lease 30s --blocking wait -- settle --all',
+      ],
+      exitCodes: [
+        ExitCode.ok,
+        ExitCode.failed,
+        ExitCode.refused,
+        ExitCode.unknown,
+        ExitCode.unavailable,
+        ExitCode.interrupted,
+      ],
+      notes: [
+        "0: it ran and succeeded, or it is done, or another host runs it, or it was skipped (--blocking skip).",
+        "1: the command failed, now or at an earlier start. 4: refused. 5: a holder died or lost its lease in the",
+        "middle, so that nobody knows what was done. 69: the database or the command is not there.",
+        "The manual is docs/once.md.",
+      ].join("\n"),
+    },
+  )
     .requiredOption("--job <name>", "name of the job, the same on every host")
     .option("--fire-time <instant>", "the instant it is for, RFC 3339 with zone", instantOption)
     .option("--period <text>", "the business period it is for, for example 2026-07")
-    .requiredOption("--lease <duration>", "others give the run up this long after the last sign of life; renewed", durationOption)
+    .requiredOption(
+      "--lease <duration>",
+      "others give the run up this long after the last sign of life; renewed",
+      durationOption,
+    )
     .addOption(
       new Option("--blocking <policy>", "when an earlier run of this job still runs")
         .choices(["skip", "wait", "fail"])
         .makeOptionMandatory(),
     )
-    .option("--grace <duration>", "after a signal, time for the command to end before it is killed", durationOption, 10_000)
+    .option(
+      "--grace <duration>",
+      "after a signal, time for the command to end before it is killed",
+      durationOption,
+      10_000,
+    )
     .option("--rerun-after-crash", "run again although an earlier holder died in the middle")
     .option("--rerun-after-failure", "run again although an earlier run failed")
     .option("--quiet", "say nothing when there is nothing to do")
