@@ -19,6 +19,8 @@ export async function findFiles(paths: readonly string[]): Promise<Found> {
   const files = new Map<string, string>();
   const problems: Problem[] = [];
   const visited = new Set<string>();
+  /** What was found below the present path, new or known, readable or not. */
+  let seen = 0;
   const complain = (file: string, message: string) =>
     problems.push({ file, line: 0, column: 0, path: "", message });
 
@@ -26,7 +28,10 @@ export async function findFiles(paths: readonly string[]): Promise<Found> {
     if (!files.has(realPath)) files.set(realPath, path);
   };
   const walk = async (directory: string, realDirectory: string): Promise<void> => {
-    if (visited.has(realDirectory)) return;
+    if (visited.has(realDirectory)) {
+      seen++;
+      return;
+    }
     visited.add(realDirectory);
     const entries = (await readdir(directory, { withFileTypes: true })).sort((a, b) =>
       compareText(a.name, b.name),
@@ -34,6 +39,7 @@ export async function findFiles(paths: readonly string[]): Promise<Found> {
     for (const entry of entries) {
       const path = join(directory, entry.name);
       const isYaml = /\.ya?ml$/i.test(entry.name);
+      if (isYaml) seen++;
       try {
         const kind = entry.isSymbolicLink() ? await stat(path) : entry;
         if (kind.isDirectory()) {
@@ -50,10 +56,9 @@ export async function findFiles(paths: readonly string[]): Promise<Found> {
     try {
       if (!(await stat(path)).isDirectory()) add(path, await realpath(path));
       else {
-        const before = files.size;
+        seen = 0;
         await walk(path, await realpath(path));
-        if (files.size === before && problems.length === 0)
-          complain(path, "is a folder without any *.yaml or *.yml file");
+        if (seen === 0) complain(path, "is a folder without any *.yaml or *.yml file");
       }
     } catch (error) {
       const missing = (error as NodeJS.ErrnoException).code === "ENOENT";

@@ -112,10 +112,12 @@ const effect = z.strictObject({
 export const jobSchema = z.strictObject({
   apiVersion,
   kind: z.literal("Job"),
-  metadata: metadata.extend({
-    namespace: name("Groups jobs; a name is unique within it.").default("default"),
-    ancestor: name("The name this job had before it was renamed.").optional(),
-  }),
+  metadata: metadata
+    .extend({
+      namespace: name("Groups jobs; a name is unique within it.").default("default"),
+      ancestor: name("The name this job had before it was renamed.").optional(),
+    })
+    .describe("Who this job is."),
   spec: z.strictObject({
     description: z.string().describe("For people.").optional(),
     policySet: name("A kind: PolicySet that gives the policies not written here.").optional(),
