@@ -50,7 +50,7 @@ export async function registerExecutor(
   const { rows } = await db.query<{ now: Date }>(
     `INSERT INTO escapement.executor (incarnation, node, host, boot_id, pid, process_start, version, state, lease_ms, lease_until,
        cpu_slots, memory_slots, io_slots)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8, clock_timestamp() + make_interval(secs => $8 / 1000.0), $9, $10, $11)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8::integer, clock_timestamp() + make_interval(secs => $8::integer / 1000.0), $9, $10, $11)
      RETURNING clock_timestamp() AS now`,
     [
       identity.incarnation,
