@@ -8,7 +8,6 @@
  * process that started it dies, by whatever signal, the server is shut down at
  * once and a temporary data folder is removed (see tether.ts).
  */
-import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EscapementError } from "../base/errors.ts";
@@ -16,6 +15,7 @@ import { monotonicMs, sleep } from "../base/monotonic.ts";
 import { Database } from "../store/database.ts";
 import { freePort } from "./free-port.ts";
 import { findPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
+import { initialiseData, plainEnvironment } from "./postgres-data.ts";
 import { spawnTethered, type TetheredProcess } from "./tether.ts";
 import { ownedFolder, temporaryFolder, type UnixUser, unprivilegedUser } from "./unprivileged-user.ts";
 
@@ -41,7 +41,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const directory = options.directory ?? temporaryFolder("escapement-pg-", user);
   try {
     ownedFolder(directory, user);
-    if (!existsSync(join(directory, "data/PG_VERSION"))) await initialise(binaries, directory, user);
+    if (!existsSync(join(directory, "data/PG_VERSION"))) await initialiseData(binaries, directory, user);
     for (let attempt = 1; ; attempt++) {
       const server = new PostgresServer(
         binaries,
@@ -225,58 +225,6 @@ export class PostgresServer {
     await running.exited;
     clearTimeout(patience);
   }
-}
-
-/** Makes a database cluster. Nothing of it is synced to disk: it is new, a crash now only means a new try. */
-async function initialise(
-  binaries: PostgresBinaries,
-  directory: string,
-  user: UnixUser | undefined,
-): Promise<void> {
-  const data = join(directory, "data");
-  const options = [
-    "-U",
-    "postgres",
-    "-A",
-    "trust",
-    "-E",
-    "UTF8",
-    "--locale=C",
-    "--no-sync",
-    "--no-instructions",
-  ];
-  const child = spawn(join(binaries.folder, "initdb"), ["-D", data, ...options], {
-    env: plainEnvironment(),
-    cwd: directory,
-    stdio: ["ignore", "pipe", "pipe"],
-    ...(user ? { uid: user.uid, gid: user.gid } : {}),
-  });
-  let output = "";
-  child.stdout.on("data", (chunk) => (output += chunk));
-  child.stderr.on("data", (chunk) => (output += chunk));
-  const code = await new Promise<number | null>((resolve) => {
-    child.once("error", (error) => {
-      output += error.message;
-      resolve(null);
-    });
-    child.once("close", resolve);
-  });
-  if (code !== 0) {
-    throw new EscapementError("E_UNAVAILABLE", {
-      what: `initdb failed: ${output.trim().split("\n").slice(-3).join(" / ")}`,
-      hint: `check the free space and the permissions of ${directory}`,
-    });
-  }
-  const file = join(data, "postgresql.conf");
-  writeFileSync(file, "\ntimezone = 'UTC'\nlog_timezone = 'UTC'\ninclude = 'escapement.conf'\n", {
-    flag: "a",
-  });
-}
-
-/** Our environment without the variables that PostgreSQL's programs and the C library would listen to. */
-function plainEnvironment(): Record<string, string | undefined> {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG$|TZ$|LD_PRELOAD$)/.test(name));
-  return { ...Object.fromEntries(kept), LC_ALL: "C", TZ: "UTC" };
 }
 
 function quoted(identifier: string): string {

@@ -10,21 +10,20 @@ export interface UntilOptions {
   readonly what: string;
 }
 
+type Truthy<T> = Exclude<T, false | null | undefined | 0 | "">;
+
 /**
  * Asks `condition` until it answers something truthy, and returns that.
  * An error inside counts as "not yet"; the last one is the cause of the failure.
  */
-export async function until<T>(
-  condition: () => T | Promise<T>,
-  options: UntilOptions,
-): Promise<NonNullable<T>> {
+export async function until<T>(condition: () => T | Promise<T>, options: UntilOptions): Promise<Truthy<T>> {
   const { deadlineMs = 30_000, everyMs = 25, what } = options;
   const deadline = performance.now() + deadlineMs;
   let lastError: unknown;
   for (;;) {
     try {
       const answer = await condition();
-      if (answer) return answer as NonNullable<T>;
+      if (answer) return answer as Truthy<T>;
       lastError = undefined;
     } catch (error) {
       lastError = error;
