@@ -35,6 +35,22 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "run a scheduler; of several, one leads and the others stand by",
     load: () => import("./scheduler.ts"),
   },
+  {
+    name: "executor",
+    summary: "run an executor: claim shards and run their commands",
+    load: () => import("./executor.ts"),
+  },
+  {
+    name: "executor-supervisor",
+    summary: "own the children of one executor (started by it)",
+    hidden: true,
+    load: () => import("./executor-supervisor.ts"),
+  },
+  {
+    name: "report",
+    summary: "from inside a job: report rows, keep or read a checkpoint, ask for keys",
+    load: () => import("./report.ts"),
+  },
   { name: "store", summary: "set up, check and prune the record store", load: () => import("./store.ts") },
   {
     name: "once",

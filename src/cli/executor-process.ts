@@ -1,0 +1,60 @@
+/** Puts an executor process together: settings, connections, HTTP, signals. */
+import type { Server } from "node:http";
+import { ExitCode } from "../base/exit-code.ts";
+import { openLog } from "../base/log.ts";
+import { Executor } from "../executor/executor.ts";
+import { serveHttp } from "../executor/http.ts";
+import { chooseNode, requireCluster } from "./cluster-file.ts";
+import { clusterDatabase } from "./store-url.ts";
+
+const longestQueryMs = 10_000;
+
+/** Runs until SIGTERM or SIGINT, then ends the process; a second signal ends it at once. */
+export async function runExecutor(options: { cluster: string; node?: string }): Promise<never> {
+  const cluster = await requireCluster(options.cluster);
+  const node = chooseNode(cluster.executor.nodes, options.node);
+  const log = openLog("executor", { node: node.name });
+  const { leaseMs, stopEarlyMs } = cluster.executor;
+  // Two renewals must fit into the time that a lease is trusted.
+  const renewalLimitMs = Math.max(250, (leaseMs - stopEarlyMs) / 2);
+  const applicationName = `escapement-executor ${node.name}`;
+  const db = await clusterDatabase(cluster, {
+    applicationName,
+    maxConnections: 3,
+    queryTimeoutMs: longestQueryMs,
+  });
+  const leaseDb = await clusterDatabase(cluster, {
+    applicationName: `${applicationName} lease`,
+    maxConnections: 1,
+    queryTimeoutMs: renewalLimitMs,
+    connectTimeoutMs: renewalLimitMs,
+  });
+  const executor = new Executor({
+    cluster,
+    node,
+    version: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
+    db,
+    leaseDb,
+    log,
+    supervisorCommand: [process.execPath, process.argv[1]!, "executor-supervisor"],
+  });
+  const drain = new AbortController();
+  const quit = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      log.info({ signal }, drain.signal.aborted ? "stopping at once" : "stopping");
+      (drain.signal.aborted ? quit : drain).abort();
+    });
+  }
+  let server: Server | undefined;
+  if (node.http) {
+    server = await serveHttp(node.http, {
+      notReady: () => executor.notReady(),
+      metrics: () => executor.metrics.registry.render(),
+    });
+    log.info({ http: `${node.http.address}:${node.http.port}` }, "executor started");
+  } else log.info({}, "executor started");
+  await executor.run(drain.signal, quit.signal);
+  server?.close();
+  process.exit(quit.signal.aborted ? ExitCode.interrupted : ExitCode.ok);
+}
