@@ -35,12 +35,12 @@ const registry = {
   },
   E_CRON_SYNTAX: {
     message: "cron expression {expression}: {reason}",
-    hint: "escapement cron explain '{expression}' shows how it is read",
+    hint: "write minute, hour, day of month, month and day of week, for example 0 2 * * *; docs/time.md lists every form",
     exitCode: ExitCode.badData,
   },
   E_CRON_NEVER: {
     message: "cron expression {expression} never fires",
-    hint: "the day does not exist in any of its months; escapement cron next shows the coming fires",
+    hint: "no day of its months matches; where both day fields are set, a day must match both",
     exitCode: ExitCode.badData,
   },
   E_ZONE_UNKNOWN: {
