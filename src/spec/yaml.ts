@@ -126,14 +126,15 @@ function isEmpty({ contents }: Document.Parsed): boolean {
   );
 }
 
-/** Of a broken document, as much as there is. @throws when a document without problems cannot be turned into values */
+/** Of a broken document, what it is, as far as it can be told. @throws when aliases multiply */
 function plainValue(document: Document.Parsed, broken: boolean): Pick<YamlDocument, "value" | "broken"> {
-  try {
-    return { value: document.toJS({ maxAliasCount }), broken };
-  } catch (error) {
-    if (!broken) throw error;
-    return { value: undefined, broken };
-  }
+  if (!broken) return { value: document.toJS({ maxAliasCount }), broken };
+  const word = (...path: string[]) => {
+    const found = find(document, path).node;
+    return isScalar(found) ? found.value : undefined;
+  };
+  const metadata = { name: word("metadata", "name"), namespace: word("metadata", "namespace") };
+  return { value: { kind: word("kind"), metadata }, broken };
 }
 
 const quoteIt = "put the value in quotes";
