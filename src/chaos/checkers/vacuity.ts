@@ -13,7 +13,8 @@ export function vacuityReasons(ledger: Ledger): string[] {
   if (obligations.every((item) => item.allowed === "none")) reasons.push("nothing was obliged to run");
   else if (history.effects.length === 0) reasons.push("the witness saw no effect at all");
   if (history.settled) {
-    const open = obligations.filter((item) => !isClosed(ledger, item.fireTime)).length;
+    // What was taken back never comes due.
+    const open = obligations.filter((o) => o.because !== "revoked" && !isClosed(ledger, o.fireTime)).length;
     if (open > 0) reasons.push(`${open} fire(s) came due too close to the final read to be judged`);
   }
   for (const kind of requirements.faultKinds) {

@@ -1,0 +1,286 @@
+/** Makes one fault of a plan happen, proves it, undoes it, and writes it down. */
+import { messageOf } from "../../src/base/errors.ts";
+import { sleep } from "../../src/base/monotonic.ts";
+import type { Fault } from "../../src/chaos/history.ts";
+import type { ClusterNode } from "../../src/lab/cluster-node.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import type { FaultStep, Phase } from "./fault-plan.ts";
+import { childrenOf, isGone, isStopped, signal } from "./processes.ts";
+
+/** How long a step waits for the cluster to be where it aims; then it strikes where the cluster is. */
+const patienceMs = 2_500;
+
+export interface InjectedFault extends Fault {
+  readonly phase: Phase;
+  /** The phase the plan wanted. */
+  readonly aim: Phase;
+}
+
+export class Injector {
+  readonly faults: InjectedFault[] = [];
+  /** What went wrong with the harness itself; any of it makes the result doubtful. */
+  readonly troubles: string[] = [];
+  readonly #view: ClusterView;
+  readonly #now: () => number;
+  readonly #busy = new Set<string>();
+  readonly #recoveries = new Set<Promise<void>>();
+  #storeBusy = false;
+
+  /** @param now the witness's clock */
+  constructor(view: ClusterView, now: () => number) {
+    this.#view = view;
+    this.#now = now;
+  }
+
+  /** True while a fault has its hands on this node. */
+  isBusy(node: ClusterNode): boolean {
+    return this.#busy.has(node.name);
+  }
+
+  /** Injects a step; returns when it has struck. Its end is awaited by {@link recovered}. */
+  async inject(step: FaultStep, ended: AbortSignal): Promise<void> {
+    await sleep(step.pauseMs, ended);
+    if (ended.aborted) return;
+    try {
+      if (step.role === "store") await this.#strikeStore(step);
+      else if (step.aim === "leader-planning" || step.aim === "leader-opening" || step.aim === "reclaim")
+        await this.#strikeInside(step);
+      else await this.#strikeNode(step, ended);
+    } catch (error) {
+      // The store may be taken away at any moment; a step that needed it is simply not done.
+      if (!this.#view.storeIsDown && !this.#storeBusy)
+        this.troubles.push(`${step.kind} ${step.aim}: ${messageOf(error)}`);
+    }
+  }
+
+  /** Waits until every fault is over and its node back. */
+  async recovered(): Promise<void> {
+    while (this.#recoveries.size > 0) await Promise.all(this.#recoveries);
+  }
+
+  async #strikeNode(step: FaultStep, ended: AbortSignal): Promise<void> {
+    const until = performance.now() + patienceMs;
+    let node: ClusterNode | undefined;
+    for (let look = 0; !ended.aborted; look++) {
+      if (look % 10 === 0) await this.#view.refresh();
+      node = this.#choose(step);
+      if (node && this.#view.phaseOf(node, step.aim) === step.aim) break;
+      if (performance.now() > until) break;
+      await sleep(15, ended);
+    }
+    if (!node || ended.aborted) return;
+    await this.#strike(step, node, this.#view.phaseOf(node, step.aim));
+  }
+
+  /** A node of the step's role that is running and under no other fault. */
+  #choose({ role, nth }: FaultStep): ClusterNode | undefined {
+    const { leader, cluster } = this.#view;
+    const free = (node: ClusterNode) => node.state === "running" && !this.isBusy(node);
+    if (role === "leader") return leader && free(leader) ? leader : undefined;
+    if (role === "standby") return cluster.schedulers.find((node) => node !== leader && free(node));
+    // One executor is always left alone, so that the work goes on.
+    const { executors } = cluster;
+    if (executors.filter((node) => !free(node)).length >= executors.length - 1) return undefined;
+    return [0, 1, 2].map((i) => executors[(nth + i) % executors.length]!).find(free);
+  }
+
+  /** Lets a process run into a locked row, so that it is struck in the middle of that statement. */
+  async #strikeInside(step: FaultStep): Promise<void> {
+    const dead = step.aim === "reclaim" ? await this.#leaveSomethingToReclaim(step) : undefined;
+    if (step.aim === "reclaim" && dead === undefined) return;
+    await this.#view.refresh();
+    const { lock, statements, phaseOf } = insides[step.aim as keyof typeof insides];
+    const values = dead === undefined ? [] : [dead];
+    await this.#view.strikeInside({ text: lock, values }, statements, patienceMs, async (node) => {
+      if (this.isBusy(node) || node.state !== "running") return false;
+      await this.#strike(step, node, phaseOf(node.role));
+      return true;
+    });
+  }
+
+  /** @returns the pid of an executor that is dead for so long that somebody else has to take its shards */
+  async #leaveSomethingToReclaim(step: FaultStep): Promise<number | undefined> {
+    await this.#view.refresh();
+    const node = this.#choose(step);
+    const pid = node?.pid;
+    if (node && pid !== undefined)
+      await this.#strike({ ...step, lastsMs: 4_000 }, node, this.#view.phaseOf(node, step.aim));
+    return pid;
+  }
+
+  async #strike(step: FaultStep, node: ClusterNode, phase: Phase): Promise<void> {
+    const pid = node.pid;
+    if (pid === undefined) return;
+    const attemptsHit = node.role === "executor" ? this.#view.liveOn(node).length : 0;
+    const owners = this.#view.incarnationsOf(node);
+    const fault: InjectedFault = {
+      kind: step.kind,
+      target: node.name,
+      phase,
+      aim: step.aim,
+      at: this.#instant(),
+      until: null,
+      proven: false,
+      attemptsHit,
+      unsupervised: [],
+    };
+    this.#busy.add(node.name);
+    this.faults.push(fault);
+    const undo = await this.#apply(step, node, pid, fault, owners);
+    this.#track(async () => {
+      await sleep(step.lastsMs);
+      await undo();
+      fault.until = this.#instant();
+      this.#busy.delete(node.name);
+    });
+  }
+
+  /** @returns what ends the fault */
+  async #apply(
+    step: FaultStep,
+    node: ClusterNode,
+    pid: number,
+    fault: Fault,
+    owners: string[],
+  ): Promise<() => Promise<void>> {
+    const supervisor = () => childrenOf([pid]);
+    switch (step.kind) {
+      case "kill": {
+        const exit = await node.kill();
+        fault.proven = exit?.signal === "SIGKILL";
+        return () => this.#startAgain(node);
+      }
+      case "kill-with-supervisor": {
+        for (const one of supervisor()) signal(one, "SIGKILL");
+        const exit = await node.kill();
+        fault.proven = exit?.signal === "SIGKILL";
+        return () => this.#startAgain(node);
+      }
+      case "kill-supervisor": {
+        const targets = supervisor();
+        for (const one of targets) signal(one, "SIGKILL");
+        await sleep(50);
+        fault.proven = targets.length > 0 && targets.every(isGone);
+        return async () => {};
+      }
+      case "freeze": {
+        node.freeze();
+        await sleep(20);
+        fault.proven = isStopped(pid);
+        return async () => node.thaw();
+      }
+      case "freeze-supervisor": {
+        const targets = supervisor();
+        for (const one of targets) signal(one, "SIGSTOP");
+        await sleep(20);
+        fault.proven = targets.length > 0 && targets.every(isStopped);
+        return async () => {
+          for (const one of targets) signal(one, "SIGCONT");
+        };
+      }
+      case "freeze-host": {
+        node.freeze();
+        const middle = supervisor();
+        for (const one of middle) signal(one, "SIGSTOP");
+        const leaves = childrenOf(middle);
+        for (const one of leaves) signal(one, "SIGSTOP");
+        await sleep(20);
+        fault.proven = isStopped(pid) && middle.length > 0 && middle.every(isStopped);
+        fault.unsupervised = owners;
+        return async () => {
+          node.thaw();
+          for (const one of [...middle, ...leaves]) signal(one, "SIGCONT");
+        };
+      }
+      case "network-pause": {
+        node.proxy.pause();
+        fault.proven = node.proxy.state === "paused" && node.proxy.connections.open > 0;
+        return async () => node.proxy.heal();
+      }
+      default:
+        throw new Error(`${step.kind} is not a fault of a node`);
+    }
+  }
+
+  async #strikeStore(step: FaultStep): Promise<void> {
+    if (this.#storeBusy) return;
+    this.#storeBusy = true;
+    const { server } = this.#view.cluster;
+    const live = this.#view.witness.live().length;
+    const fault: InjectedFault = {
+      kind: step.kind,
+      target: "postgresql",
+      phase: live > 0 ? "store-busy" : "store-idle",
+      aim: step.aim,
+      at: this.#instant(),
+      until: null,
+      proven: false,
+      attemptsHit: live,
+      unsupervised: [],
+    };
+    this.faults.push(fault);
+    await server.stop(step.kind === "store-stop" ? "immediate" : "fast");
+    fault.proven = !server.running;
+    if (step.whileDown) {
+      const candidates =
+        step.whileDown === "scheduler" ? this.#view.cluster.schedulers : this.#view.cluster.executors;
+      const node = candidates.find((one) => one.state === "running" && !this.isBusy(one));
+      if (node) await this.#strike({ ...step, kind: "kill", aim: "store-down" }, node, "store-down");
+    }
+    this.#track(async () => {
+      await sleep(step.lastsMs);
+      await server.start();
+      fault.until = this.#instant();
+      this.#storeBusy = false;
+    });
+  }
+
+  /** Ends when the new process serves; a store that is away is waited for. */
+  async #startAgain(node: ClusterNode): Promise<void> {
+    await node.start();
+    while (this.#view.storeIsDown) await sleep(50);
+    for (;;) {
+      try {
+        return await this.#view.cluster.ready(node.name);
+      } catch (error) {
+        if (this.#view.storeIsDown || this.#storeBusy) await sleep(100);
+        else throw error;
+      }
+    }
+  }
+
+  #track(work: () => Promise<void>): void {
+    const recovery = work()
+      .catch((error) => {
+        this.troubles.push(messageOf(error));
+      })
+      .finally(() => this.#recoveries.delete(recovery));
+    this.#recoveries.add(recovery);
+  }
+
+  #instant(): string {
+    return new Date(this.#now()).toISOString();
+  }
+}
+
+/** How to catch a process in the middle of a statement: the rows it runs into, and the statements meant. */
+const insides = {
+  "leader-planning": {
+    lock: "SELECT 1 FROM escapement.job WHERE state = 'active' ORDER BY job_id FOR UPDATE",
+    statements: ["escapement.plan("],
+    phaseOf: (): Phase => "leader-planning",
+  },
+  "leader-opening": {
+    // The records of the next fires: whoever opens them has to write there.
+    lock: `SELECT 1 FROM escapement.execution WHERE status = 'planned'
+      AND fire_time BETWEEN clock_timestamp() AND clock_timestamp() + interval '3 s' FOR UPDATE`,
+    statements: ["escapement.open_due("],
+    phaseOf: (role: ClusterNode["role"]): Phase =>
+      role === "scheduler" ? "leader-opening" : "executor-opening",
+  },
+  reclaim: {
+    lock: "SELECT 1 FROM escapement.executor WHERE pid = $1 AND state IN ('active', 'draining') FOR UPDATE",
+    statements: ["escapement.take_over(", "escapement.reap("],
+    phaseOf: (): Phase => "reclaim",
+  },
+} as const;
