@@ -1,4 +1,5 @@
 /** Puts an executor process together: settings, connections, HTTP, signals. */
+import { realpathSync } from "node:fs";
 import type { Server } from "node:http";
 import { ExitCode } from "../base/exit-code.ts";
 import { openLog } from "../base/log.ts";
@@ -36,7 +37,8 @@ export async function runExecutor(options: { cluster: string; node?: string }): 
     db,
     leaseDb,
     log,
-    supervisorCommand: [process.execPath, process.argv[1]!, "executor-supervisor"],
+    // The file itself, not the link to it: after an upgrade the link leads to another version.
+    supervisorCommand: [process.execPath, realpathSync(process.argv[1]!), "executor-supervisor"],
   });
   const drain = new AbortController();
   const quit = new AbortController();
