@@ -72,7 +72,7 @@ async function textOf(shape: ClusterShape): Promise<string> {
   const executors = [];
   for (let n = 1; n <= shape.executors; n++) {
     const name = `executor-${n}`;
-    executors.push({ name, slots: shape.slots, workDirectory: `work/${name}` });
+    executors.push({ name, slots: shape.slots, http: await http(), workDirectory: `work/${name}` });
   }
   const cluster = {
     apiVersion: "escapement/v1",
