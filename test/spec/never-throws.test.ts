@@ -129,6 +129,12 @@ test.each([
   expect(problemsOf(text).length).toBeGreaterThan(0);
 });
 
+test("aliases that multiply are refused before they are followed", () => {
+  const bomb = Array.from({ length: 9 }, (_, i) => `  a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`)}]`);
+  const [problem] = problemsOf(`kind: Job\nspec:\n  a0: &a0 [x]\n${bomb.join("\n")}\n`);
+  expect(problem?.message).toMatch(/alias count/);
+});
+
 function pathText(path: (string | number)[]): string {
   return path.join(".").replace(/\.(\d+)/g, "[$1]");
 }
