@@ -1,10 +1,25 @@
 /** Two well-known PostgreSQL job queues, drained at their own best settings; null when not installed. */
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** scripts/setup/bench-peers.mjs installs them here, apart from the project's own packages. */
+const home = join(process.cwd(), "node_modules/.cache/escapement/peers/");
+
+/** Loads a peer, or null when it is not installed. */
+// biome-ignore lint/suspicious/noExplicitAny: optional peers without types here
+async function load(name: string): Promise<any> {
+  try {
+    const path = createRequire(join(home, "package.json")).resolve(name);
+    return await import(pathToFileURL(path).href);
+  } catch {
+    return null;
+  }
+}
 
 /** graphile-worker with its local queue and batched completion. Returns jobs a second. */
 export async function drainGraphileWorker(url: string, total: number): Promise<number | null> {
-  const name = "graphile-worker";
-  // biome-ignore lint/suspicious/noExplicitAny: an optional peer without types here
-  const peer: any = await import(name).catch(() => null);
+  const peer = await load("graphile-worker");
   if (!peer) return null;
   const logger = new peer.Logger(() => () => {});
   const shared = { connectionString: url, logger, noHandleSignals: true };
@@ -48,9 +63,7 @@ export async function drainGraphileWorker(url: string, total: number): Promise<n
 
 /** pg-boss, fetch and complete in batches on two loops. Returns jobs a second. */
 export async function drainPgBoss(url: string, total: number, batch: number): Promise<number | null> {
-  const name = "pg-boss";
-  // biome-ignore lint/suspicious/noExplicitAny: an optional peer without types here
-  const peer: any = await import(name).catch(() => null);
+  const peer = await load("pg-boss");
   if (!peer) return null;
   const boss = new (peer.PgBoss ?? peer.default)({
     connectionString: url,

