@@ -22,13 +22,15 @@ const embeddedFolder = "node_modules/.cache/escapement/postgres";
 
 /**
  * Looks, in this order: the folder named by ESCAPEMENT_POSTGRES_BIN, the newest
- * in /usr/lib/postgresql, PATH, the embedded programs. ESCAPEMENT_POSTGRES_SOURCE
- * (`system`, `path` or `embedded`) allows only one of these.
+ * in /usr/lib/postgresql, PATH, the embedded programs.
+ * @param only allows one source alone; default: ESCAPEMENT_POSTGRES_SOURCE, where set
  * @throws E_PROGRAM_MISSING when none of them has version 15 or newer
  */
-export function findPostgres(user: UnixUser | undefined): PostgresBinaries {
+export function findPostgres(
+  user: UnixUser | undefined,
+  only = process.env.ESCAPEMENT_POSTGRES_SOURCE,
+): PostgresBinaries {
   const named = process.env.ESCAPEMENT_POSTGRES_BIN;
-  const only = process.env.ESCAPEMENT_POSTGRES_SOURCE;
   const candidates: [PostgresBinaries["source"], () => string[]][] = named
     ? [["named", () => [named]]]
     : [

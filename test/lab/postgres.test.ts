@@ -1,9 +1,13 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { type PostgresServer, startPostgres } from "../../src/lab/postgres.ts";
+import { findPostgres, type PostgresBinaries } from "../../src/lab/postgres-binaries.ts";
+import { unprivilegedUser } from "../../src/lab/unprivileged-user.ts";
 import { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { unavailable } from "../support/tier.ts";
 
 // Machines of continuous integration are slow and shared; these limits only stop a hang.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -12,6 +16,26 @@ const servers: PostgresServer[] = [];
 afterAll(async () => {
   for (const server of servers) await server.remove();
 });
+
+async function withSource<T>(source: string, work: () => Promise<T>): Promise<T> {
+  const before = process.env.ESCAPEMENT_POSTGRES_SOURCE;
+  process.env.ESCAPEMENT_POSTGRES_SOURCE = source;
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) delete process.env.ESCAPEMENT_POSTGRES_SOURCE;
+    else process.env.ESCAPEMENT_POSTGRES_SOURCE = before;
+  }
+}
+
+function hasSource(source: PostgresBinaries["source"]): boolean {
+  try {
+    findPostgres(unprivilegedUser(), source);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 async function ask<T>(url: string, text: string): Promise<T> {
   const database = new Database(url, { maxConnections: 1 });
@@ -64,7 +88,6 @@ test("what was committed is still there after a fast stop, an immediate stop and
 
 test("remove leaves nothing, and a folder of one's own can be used again", async () => {
   const parent = mkdtempSync(join(tmpdir(), "escapement-test-"));
-  const { chmodSync } = await import("node:fs");
   chmodSync(parent, 0o755);
   const directory = join(parent, "pg");
   const first = await startPostgres({ directory });
@@ -77,6 +100,24 @@ test("remove leaves nothing, and a folder of one's own can be used again", async
   await second.remove();
   expect(existsSync(directory)).toBe(false);
   rmSync(parent, { recursive: true });
+});
+
+describe.each([
+  ["system", hasSource("system")],
+  ["embedded", hasSource("embedded")],
+] as const)("PostgreSQL, %s", (source, present) => {
+  test.skipIf(unavailable(`PostgreSQL (${source})`, present))(
+    "the record store can be migrated",
+    async () => {
+      const server = await withSource(source, () => startPostgres({ settings: { fsync: "off" } }));
+      servers.push(server);
+      expect(server.binaries.source).toBe(source);
+      const database = new Database(await server.createDatabase("records"), { maxConnections: 2 });
+      expect((await migrate(database)).version).toBeGreaterThan(0);
+      await database.end();
+      await server.remove();
+    },
+  );
 });
 
 test("a port that is taken is an error with the server's own words", async () => {

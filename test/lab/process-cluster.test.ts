@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findClockLibrary } from "../../src/lab/process-clock.ts";
+import { findClockLibrary, processClockLabel } from "../../src/lab/process-clock.ts";
 import { type ProcessCluster, startProcessCluster } from "../../src/lab/process-cluster.ts";
 import { processesWith } from "../../src/lab/strays.ts";
 import { unavailable } from "../support/tier.ts";
@@ -119,7 +119,7 @@ describe("network and store", () => {
   });
 });
 
-describe.skipIf(clocksMissing)("process-level clocks", () => {
+describe.skipIf(clocksMissing)(processClockLabel, () => {
   test("each node has its own, and it can be stepped while it runs", async () => {
     await cluster.setClock("scheduler-1", 300_000);
     await cluster.setClock("executor-1", -300_500);
