@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`error E_NODE_TOO_OLD: Node ${process.versions.node} is too old\nhint: install Node 20.19 or newer`);
+  console.error(
+    `error E_NODE_TOO_OLD: Node ${process.versions.node} is too old\nhint: install Node 20.19 or newer`,
+  );
   process.exit(69);
 }
 const args = process.argv.slice(2);
