@@ -34,9 +34,9 @@ export function yearOfDay(day: number): number {
   return day >= yearStart(guess + 1) ? guess + 1 : guess;
 }
 
-/** A number below {@link yearShapeCount}; years of one shape have the same calendar. */
-export function yearShape(year: number): number {
-  return weekdayOf(yearStart(year)) + (isLeap(year) ? 7 : 0);
+/** A number below {@link yearShapeCount}; years of one shape have the same calendar. @param startDay the day number of 1 January */
+export function yearShape(startDay: number, leap: boolean): number {
+  return weekdayOf(startDay) + (leap ? 7 : 0);
 }
 
 /** 1970-01-01 was a Thursday. */

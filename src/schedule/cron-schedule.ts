@@ -14,7 +14,10 @@
 import type { CronExpression } from "./cron-expression.ts";
 import type { LocalTimes } from "./local-times.ts";
 import type { DstGap, DstOverlap, Schedule } from "./schedule.ts";
-import { horizonEndSec, horizonStartSec, type Zone } from "./zone.ts";
+import { horizonEndSec, horizonStartSec, reachSec, type Zone } from "./zone.ts";
+
+/** Further off than this, the changes between are jumped over. */
+const farSec = 2 * 366 * 86_400;
 
 export class CronSchedule implements Schedule {
   readonly #times: LocalTimes;
@@ -72,7 +75,7 @@ export class CronSchedule implements Schedule {
     for (;;) {
       const offset = offsets[i]!;
       const instant = found - offset;
-      if (instant >= horizonEndSec + 172_800) return Number.POSITIVE_INFINITY;
+      if (instant >= horizonEndSec + reachSec) return Number.POSITIVE_INFINITY;
       zone.cover(from, instant);
       const isLast = i + 1 === starts.length;
       const end = isLast ? Number.POSITIVE_INFINITY : starts[i + 1]!;
@@ -91,8 +94,11 @@ export class CronSchedule implements Schedule {
       if (resume < local || found < resume) {
         local = resume;
         found = this.#times.atOrAfter(local);
+        i++;
+      } else {
+        // No change before the one nearest to a far time can matter: go there at once.
+        i = instant - end > farSec ? zone.indexFarFrom(instant - 2 * reachSec) : i + 1;
       }
-      i++;
     }
   }
 
@@ -107,7 +113,7 @@ export class CronSchedule implements Schedule {
     for (;;) {
       const offset = offsets[i]!;
       const instant = found - offset;
-      if (instant < horizonStartSec - 172_800) return Number.NEGATIVE_INFINITY;
+      if (instant < horizonStartSec - reachSec) return Number.NEGATIVE_INFINITY;
       i += zone.cover(instant, to);
       const start = starts[i]!;
       const offsetBefore = i === 0 ? offset : offsets[i - 1]!;
@@ -126,8 +132,10 @@ export class CronSchedule implements Schedule {
       if (resume > local || found > resume) {
         local = resume;
         found = this.#times.atOrBefore(local);
+        i--;
+      } else {
+        i = start - instant > farSec ? zone.indexFarFrom(instant + 2 * reachSec) : i - 1;
       }
-      i--;
     }
   }
 }

@@ -107,45 +107,52 @@ export class LocalTimes {
 
   #hasDay(day: number): boolean {
     const year = yearOfDay(day);
-    const yearDay = day - yearStart(year);
+    const start = yearStart(year);
     const leap = isLeap(year);
-    const month = monthOfYearDay(yearDay, leap);
-    return (this.#year(yearShape(year)).days[month]! & (1 << (yearDay - monthStartsOf(leap)[month]!))) !== 0;
+    const month = monthOfYearDay(day - start, leap);
+    const bit = 1 << (day - start - monthStartsOf(leap)[month]!);
+    return (this.#year(yearShape(start, leap)).days[month]! & bit) !== 0;
   }
 
   #dayAtOrAfter(day: number): number {
     let year = yearOfDay(day);
-    const yearDay = day - yearStart(year);
-    const month = monthOfYearDay(yearDay, isLeap(year));
-    const dayIndex = yearDay - monthStartsOf(isLeap(year))[month]!;
-    let shape = this.#year(yearShape(year));
+    let start = yearStart(year);
+    let leap = isLeap(year);
+    const month = monthOfYearDay(day - start, leap);
+    const dayIndex = day - start - monthStartsOf(leap)[month]!;
+    let shape = this.#year(yearShape(start, leap));
     const rest = shape.days[month]! & (-1 << dayIndex);
     if (rest !== 0) return day - dayIndex + lowestBit(rest);
     // Months after this one; `-2 << month` has no bit up to and including it.
     let months = shape.months & (-2 << month);
     while (months === 0) {
-      shape = this.#year(yearShape(++year));
+      start += leap ? 366 : 365;
+      leap = isLeap(++year);
+      shape = this.#year(yearShape(start, leap));
       months = shape.months;
     }
     const found = lowestBit(months);
-    return yearStart(year) + monthStartsOf(isLeap(year))[found]! + lowestBit(shape.days[found]!);
+    return start + monthStartsOf(leap)[found]! + lowestBit(shape.days[found]!);
   }
 
   #dayAtOrBefore(day: number): number {
     let year = yearOfDay(day);
-    const yearDay = day - yearStart(year);
-    const month = monthOfYearDay(yearDay, isLeap(year));
-    const dayIndex = yearDay - monthStartsOf(isLeap(year))[month]!;
-    let shape = this.#year(yearShape(year));
+    let start = yearStart(year);
+    let leap = isLeap(year);
+    const month = monthOfYearDay(day - start, leap);
+    const dayIndex = day - start - monthStartsOf(leap)[month]!;
+    let shape = this.#year(yearShape(start, leap));
     const rest = shape.days[month]! & ~(-2 << dayIndex);
     if (rest !== 0) return day - dayIndex + highestBit(rest);
     let months = shape.months & ~(-1 << month);
     while (months === 0) {
-      shape = this.#year(yearShape(--year));
+      leap = isLeap(--year);
+      start -= leap ? 366 : 365;
+      shape = this.#year(yearShape(start, leap));
       months = shape.months;
     }
     const found = highestBit(months);
-    return yearStart(year) + monthStartsOf(isLeap(year))[found]! + highestBit(shape.days[found]!);
+    return start + monthStartsOf(leap)[found]! + highestBit(shape.days[found]!);
   }
 
   #year(shape: number): YearDays {

@@ -15,7 +15,7 @@ export const horizonStartSec = 0;
 export const horizonEndSec = yearStart(2200) * secondsPerDay;
 
 /** How far around an instant a change of offset can matter; the largest one known is 24 hours (Apia 2011). */
-const reachSec = 2 * secondsPerDay;
+export const reachSec = 2 * secondsPerDay;
 /** Least number of days asked about at once; a few milliseconds. */
 const stepDays = 4 * 366;
 const firstDay = horizonStartSec / secondsPerDay - 8;
@@ -85,11 +85,18 @@ export class Zone {
       : 0;
   }
 
-  /** The segment that holds the instant. The instant must be covered. */
+  /** The segment that holds the instant. The instant must be covered. Quick for instants near the last one asked. */
   indexAt(sec: number): number {
     const { starts } = this;
     const last = this.#lastIndex;
     if (sec >= starts[last]! && (last + 1 === starts.length || sec < starts[last + 1]!)) return last;
+    this.#lastIndex = this.indexFarFrom(sec);
+    return this.#lastIndex;
+  }
+
+  /** As {@link indexAt}, for an instant that the next question will not be about. */
+  indexFarFrom(sec: number): number {
+    const { starts } = this;
     let low = 0;
     let high = starts.length - 1;
     while (low < high) {
@@ -97,7 +104,6 @@ export class Zone {
       if (starts[middle]! <= sec) low = middle;
       else high = middle - 1;
     }
-    this.#lastIndex = low;
     return low;
   }
 
