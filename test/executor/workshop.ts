@@ -25,7 +25,7 @@ export interface WorkshopOptions {
   readonly logs?: { readonly directory?: string; readonly maxFile?: string; readonly keepFiles?: number };
   readonly http?: { readonly address: string; readonly port: number };
   /** What the executors use in place of the database's own URL. */
-  readonly storeUrl?: string;
+  readonly storeUrl?: (url: string) => string;
 }
 
 /** One execution of one job, started by hand. */
@@ -49,7 +49,7 @@ export class Workshop {
     this.db = new Database(url, { maxConnections: 3, applicationName: "workshop" });
     this.folder = mkdtempSync(join(tmpdir(), "workshop-"));
     this.clusterFile = join(this.folder, "cluster.yaml");
-    writeFileSync(this.clusterFile, clusterYaml(options, options.storeUrl ?? url));
+    writeFileSync(this.clusterFile, clusterYaml(options, options.storeUrl?.(url) ?? url));
   }
 
   /** Closed, with everything in it, at the end of the test. */
