@@ -11,15 +11,39 @@ const sqlAsText = {
   },
 };
 
+const shared = {
+  // These limits only stop a hang; machines are slow and shared at times.
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  pool: "forks" as const,
+};
+
 export default defineConfig({
-  plugins: [sqlAsText],
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/global-setup.ts"],
-    // These limits only stop a hang; machines are slow and shared at times.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
     maxWorkers: 2,
-    pool: "forks",
+    projects: [
+      {
+        plugins: [sqlAsText],
+        test: {
+          ...shared,
+          name: "all",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/torture/**"],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        plugins: [sqlAsText],
+        // Alone and last: it needs every core, and nothing timed runs well beside it.
+        test: {
+          ...shared,
+          name: "torture",
+          include: ["test/torture/**/*.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });
