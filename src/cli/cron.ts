@@ -76,7 +76,7 @@ function buildNext(): Command {
       const rows = fires.map((fire) => [
         fire.fireTime,
         fire.local,
-        ...(hasNotes ? [paint.yellow(fire.note ?? "")] : []),
+        ...(hasNotes ? [fire.note ? paint.yellow(fire.note) : "-"] : []),
       ]);
       print(table(["fire time (UTC)", zoneName, ...(hasNotes ? ["note"] : [])], rows));
       if (fires.length < count) say(`no more fires before the year 2200`);
