@@ -10,7 +10,7 @@ import { Witness } from "../../src/chaos/witness.ts";
 import { type ProcessCluster, startProcessCluster } from "../../src/lab/process-cluster.ts";
 import { SeededRandom } from "../chaos/seeded-random.ts";
 import { ClusterView } from "./cluster-view.ts";
-import { faultKinds, lanes, type Phase, phases, planLane } from "./fault-plan.ts";
+import { aimsOf, faultKinds, lanes, type Phase, phases, planLane } from "./fault-plan.ts";
 import { type InjectedFault, Injector } from "./injector.ts";
 import { escapement } from "./product.ts";
 import { settle } from "./settle.ts";
@@ -24,6 +24,8 @@ export interface CampaignOptions {
   /** The faults end after this long, reached or not. */
   readonly minutes: number;
   readonly haste?: number;
+  /** Only steps that aim at this phase; for looking into one kind of fault. */
+  readonly only?: Phase | undefined;
   /** Told now and then how far it is. */
   readonly onProgress?: (line: string) => void;
   /** Histories are written here as JSON, one a cluster. */
@@ -68,7 +70,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     for (let i = 0; i < count; i++) started.push(await TortureCluster.start(seed, i, options.haste ?? 1));
     const stop = new AbortController();
     const begun = monotonicMs();
-    const lanesRunning = started.map((one) => one.attack(stop.signal));
+    const lanesRunning = started.map((one) => one.attack(stop.signal, options.only));
     const killed = () => started.reduce((sum, one) => sum + one.injector.faults.filter(isKill).length, 0);
     const struck = () =>
       new Set<Phase>(
@@ -177,13 +179,14 @@ class TortureCluster {
   }
 
   /** Runs all lanes until the signal, then waits for the last recovery. */
-  async attack(signal: AbortSignal): Promise<void> {
+  async attack(signal: AbortSignal, only: Phase | undefined): Promise<void> {
     this.#keeper = this.#keepRunning(this.#keeperStop.signal);
     await Promise.all(
       lanes.map(async (lane) => {
+        if (only !== undefined && !aimsOf(lane).includes(only)) return;
         for (const step of planLane(this.#seed, this.#number, lane, this.#haste)) {
           if (signal.aborted) return;
-          await this.injector.inject(step, signal);
+          if (only === undefined || step.aim === only) await this.injector.inject(step, signal);
         }
       }),
     );

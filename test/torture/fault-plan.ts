@@ -93,6 +93,11 @@ const choices: Record<Lane, readonly Choice[]> = {
   ],
 };
 
+/** The phases that a lane's steps aim at. */
+export function aimsOf(lane: Lane): Phase[] {
+  return choices[lane].map(([, , , aim]) => aim);
+}
+
 /** Average pause of a lane between two steps, before {@link planLane}'s `haste`. */
 const paceMs: Record<Lane, number> = { schedulers: 900, executors: 700, surroundings: 9_000 };
 

@@ -1,5 +1,5 @@
 /** Makes one fault of a plan happen, proves it, undoes it, and writes it down. */
-import { messageOf } from "../../src/base/errors.ts";
+import { isEscapementError, messageOf } from "../../src/base/errors.ts";
 import { sleep } from "../../src/base/monotonic.ts";
 import type { Fault } from "../../src/chaos/history.ts";
 import type { ClusterNode } from "../../src/lab/cluster-node.ts";
@@ -9,6 +9,8 @@ import { childrenOf, isGone, isStopped, signal } from "./processes.ts";
 
 /** How long a step waits for the cluster to be where it aims; then it strikes where the cluster is. */
 const patienceMs = 2_500;
+/** The same for a process that is to run into a lock: a new leader may have to come first. */
+const lockPatienceMs = 5_000;
 
 export interface InjectedFault extends Fault {
   readonly phase: Phase;
@@ -42,14 +44,14 @@ export class Injector {
     await sleep(step.pauseMs, ended);
     if (ended.aborted) return;
     try {
-      if (step.role === "store") await this.#strikeStore(step);
+      if (step.role === "store") await this.#strikeStore(step, ended);
       else if (step.aim === "leader-planning" || step.aim === "leader-opening" || step.aim === "reclaim")
         await this.#strikeInside(step);
       else await this.#strikeNode(step, ended);
     } catch (error) {
       // The store may be taken away at any moment; a step that needed it is simply not done.
-      if (!this.#view.storeIsDown && !this.#storeBusy)
-        this.troubles.push(`${step.kind} ${step.aim}: ${messageOf(error)}`);
+      if (isEscapementError(error) && error.code === "E_STORE_UNAVAILABLE") return;
+      this.troubles.push(`${step.kind} ${step.aim}: ${messageOf(error)}`);
     }
   }
 
@@ -91,7 +93,7 @@ export class Injector {
     await this.#view.refresh();
     const { lock, statements, phaseOf } = insides[step.aim as keyof typeof insides];
     const values = dead === undefined ? [] : [dead];
-    await this.#view.strikeInside({ text: lock, values }, statements, patienceMs, async (node) => {
+    await this.#view.strikeInside({ text: lock, values }, statements, lockPatienceMs, async (node) => {
       if (this.isBusy(node) || node.state !== "running") return false;
       await this.#strike(step, node, phaseOf(node.role));
       return true;
@@ -202,11 +204,15 @@ export class Injector {
     }
   }
 
-  async #strikeStore(step: FaultStep): Promise<void> {
+  async #strikeStore(step: FaultStep, ended: AbortSignal): Promise<void> {
     if (this.#storeBusy) return;
+    const { witness, cluster } = this.#view;
+    const until = performance.now() + patienceMs;
+    while (witness.live().length === 0 && performance.now() < until) await sleep(15, ended);
+    if (ended.aborted) return;
     this.#storeBusy = true;
-    const { server } = this.#view.cluster;
-    const live = this.#view.witness.live().length;
+    const { server } = cluster;
+    const live = witness.live().length;
     const fault: InjectedFault = {
       kind: step.kind,
       target: "postgresql",
@@ -266,14 +272,15 @@ export class Injector {
 /** How to catch a process in the middle of a statement: the rows it runs into, and the statements meant. */
 const insides = {
   "leader-planning": {
-    lock: "SELECT 1 FROM escapement.job WHERE state = 'active' ORDER BY job_id FOR UPDATE",
+    // One job, so that the fires of the others are opened meanwhile.
+    lock: "SELECT 1 FROM escapement.job WHERE state = 'active' ORDER BY job_id DESC LIMIT 1 FOR UPDATE",
     statements: ["escapement.plan("],
     phaseOf: (): Phase => "leader-planning",
   },
   "leader-opening": {
     // The records of the next fires: whoever opens them has to write there.
     lock: `SELECT 1 FROM escapement.execution WHERE status = 'planned'
-      AND fire_time BETWEEN clock_timestamp() AND clock_timestamp() + interval '3 s' FOR UPDATE`,
+      AND fire_time BETWEEN clock_timestamp() AND clock_timestamp() + interval '5 s' FOR UPDATE`,
     statements: ["escapement.open_due("],
     phaseOf: (role: ClusterNode["role"]): Phase =>
       role === "scheduler" ? "leader-opening" : "executor-opening",

@@ -1,5 +1,5 @@
 /**
- * `npm run torture -- [--kills N] [--clusters K] [--seed S] [--minutes M] [--haste H] [--histories DIR] [--json]`
+ * `npm run torture -- [--kills N] [--clusters K] [--seed S] [--minutes M] [--haste H] [--only PHASE] [--histories DIR] [--json]`
  *
  * Exit codes: 0 pass, 1 fail, 5 unknown.
  */
@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { ExitCode } from "../../src/base/exit-code.ts";
 import { print, printJson, say } from "../../src/cli/terminal.ts";
 import { runCampaign } from "./campaign.ts";
+import { type Phase, phases } from "./fault-plan.ts";
 import { reportText } from "./report.ts";
 
 const { values } = parseArgs({
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 31)) },
     minutes: { type: "string" },
     haste: { type: "string", default: "1" },
+    only: { type: "string" },
     histories: { type: "string" },
     json: { type: "boolean", default: false },
   },
@@ -33,6 +35,10 @@ for (const [name, value] of Object.entries({ kills, clusters, seed, minutes, has
     process.exit(ExitCode.usage);
   }
 }
+if (values.only !== undefined && !(phases as readonly string[]).includes(values.only)) {
+  process.stderr.write(`--only: one of ${phases.join(", ")}\n`);
+  process.exit(ExitCode.usage);
+}
 if (values.histories !== undefined) mkdirSync(values.histories, { recursive: true });
 say(`torture: ${kills} kills over ${clusters} cluster(s), at most ${minutes} minutes; seed ${seed}`);
 const result = await runCampaign({
@@ -41,6 +47,7 @@ const result = await runCampaign({
   kills,
   minutes,
   haste,
+  only: values.only as Phase | undefined,
   onProgress: say,
   keepHistories: values.histories,
 });

@@ -28,7 +28,7 @@ const attemptStatus: Record<string, AttemptRecord["status"]> = {
 
 export async function readRecords(db: Queryable): Promise<Records> {
   const jobs = await db.query<{ job: string; knownSince: Date; stateSince: Date }>(
-    `SELECT name AS job, known_since AS "knownSince", state_since AS "stateSince" FROM escapement.job ORDER BY name`,
+    `SELECT namespace || '/' || name AS job, known_since AS "knownSince", state_since AS "stateSince" FROM escapement.job ORDER BY name`,
   );
   const executions = await db.query<{
     job: string;
@@ -37,7 +37,7 @@ export async function readRecords(db: Queryable): Promise<Records> {
     trigger: ExecutionRecord["trigger"];
     reason: string | null;
   }>(
-    `SELECT j.name AS job, e.fire_time AS "fireTime", e.status, e.trigger_type AS trigger, e.reason
+    `SELECT j.namespace || '/' || j.name AS job, e.fire_time AS "fireTime", e.status, e.trigger_type AS trigger, e.reason
      FROM escapement.execution e JOIN escapement.job j USING (job_id)`,
   );
   // Attempts that ended otherwise, the one that succeeded, and those that still run.
@@ -52,7 +52,7 @@ export async function readRecords(db: Queryable): Promise<Records> {
     endedAt: Date | null;
     status: string;
   }>(
-    `SELECT j.name AS job, a.fire_time AS "fireTime", a.shard_no AS "shardNo", a.attempt, a.owner, a.fence_token AS "fenceToken",
+    `SELECT j.namespace || '/' || j.name AS job, a.fire_time AS "fireTime", a.shard_no AS "shardNo", a.attempt, a.owner, a.fence_token AS "fenceToken",
        a.start_time AS "startedAt", a.end_time AS "endedAt", a.outcome AS status
      FROM (SELECT job_id, fire_time, shard_no, attempt, owner, fence_token, start_time, end_time, outcome FROM escapement.shard_attempt
            WHERE fence_token IS NOT NULL

@@ -56,6 +56,7 @@ function definition({ name, everySeconds, shardCount, mode, blocking }: TortureJ
 }
 
 export interface JobLife {
+  /** Namespace and name, as the job's own environment tells it. */
   readonly job: string;
   /** When the store learned of it, and when it was paused: fires between the two are due. */
   readonly knownSince: Date;
@@ -73,7 +74,7 @@ const aheadMs = 300_000;
  */
 export function obligationsOf(lives: readonly JobLife[]): Obligation[] {
   return lives.flatMap(({ job, knownSince, pausedAt }) => {
-    const definition = tortureJobs.find((one) => one.name === job);
+    const definition = tortureJobs.find((one) => job === `default/${one.name}`);
     if (!definition) throw new Error(`no torture job ${job}`);
     const { everySeconds, shardCount, mode } = definition;
     const stepMs = everySeconds * 1_000;

@@ -5,7 +5,7 @@ import { runCampaign } from "./campaign.ts";
 import { reportText } from "./report.ts";
 
 const seed = seedFrom("TORTURE_SEED");
-const kills = Number(process.env["TORTURE_KILLS"] ?? 1_000);
+const kills = Number(process.env.TORTURE_KILLS ?? 1_000);
 
 test(
   "every effect happens exactly once under a thousand kills",
