@@ -5,7 +5,8 @@ import { EscapementError } from "./errors.ts";
 export function parseInstant(text: string): Date {
   const form = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i;
   const date = new Date(text.replace(" ", "T"));
-  if (!form.test(text) || Number.isNaN(date.getTime())) throw new EscapementError("E_INSTANT", { value: JSON.stringify(text) });
+  if (!form.test(text) || Number.isNaN(date.getTime()))
+    throw new EscapementError("E_INSTANT", { value: JSON.stringify(text) });
   return date;
 }
 

@@ -15,11 +15,14 @@ export interface Log {
 /** Opens the log of one process. @param part for example `scheduler`. @param fields bound to every line. */
 export function openLog(part: string, fields: Record<string, unknown> = {}): Log {
   return pino({
-    level: process.env["ESCAPEMENT_LOG_LEVEL"] ?? "info",
+    level: process.env.ESCAPEMENT_LOG_LEVEL ?? "info",
     base: { part, pid: process.pid, ...fields },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { error: (error: unknown) => redact(error instanceof Error ? (error.stack ?? error.message) : String(error)) },
+    serializers: {
+      error: (error: unknown) =>
+        redact(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    },
   });
 }
 

@@ -4,5 +4,8 @@
 export function redact(text: string): string {
   return text
     .replace(/([a-z][a-z0-9+.-]*:\/\/[^:/?#\s]*:)[^@\s]*@/gi, "$1***@")
-    .replace(/((?:password|passwd|secret|token|api[-_]?key|authorization)\s*[=:]\s*)("[^"]*"|'[^']*'|\S+)/gi, "$1***");
+    .replace(
+      /((?:password|passwd|secret|token|api[-_]?key|authorization)\s*[=:]\s*)("[^"]*"|'[^']*'|\S+)/gi,
+      "$1***",
+    );
 }

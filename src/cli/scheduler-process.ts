@@ -28,6 +28,7 @@ export async function runScheduler(options: { cluster: string; node?: string }):
     host: hostname(),
     version: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
     timeZoneData: process.versions.tz ?? "unknown",
+    retentionMonths: cluster.records.retentionMonths,
     log,
     leaderDb,
     db,

@@ -12,6 +12,7 @@ import { clampExecutorLeases, livingExecutors, reapExecutor } from "../store/exe
 import { LeaseObserver } from "../store/lease-observer.ts";
 import { letWaitingAskAgain } from "../store/opening.ts";
 import { ensurePartitions } from "../store/planning.ts";
+import { prunable, prune } from "../store/retention.ts";
 import { readStoreTime } from "../store/store-time.ts";
 
 const reapEveryMs = 1_000;
@@ -23,14 +24,22 @@ export interface HousekeepingReport {
   reaped(shards: number): void;
 }
 
+export interface HouseSettings {
+  /** Who writes what is recorded here. */
+  readonly node: string;
+  /** Whole months of records that are kept besides the running one. */
+  readonly retentionMonths: number;
+}
+
 /** Runs until the signal; a store error ends it with that error. */
 export async function keepHouse(
   db: Database,
-  node: string,
+  settings: HouseSettings,
   log: Log,
   signal: AbortSignal,
   report: HousekeepingReport,
 ): Promise<void> {
+  const { node } = settings;
   const observer = new LeaseObserver();
   let sweepAt = 0;
   let partitionsAt = 0;
@@ -48,9 +57,23 @@ export async function keepHouse(
       const storeNow = (await readStoreTime(db)).getTime();
       const made = await ensurePartitions(db, new Date(storeNow), new Date(storeNow + 62 * dayMs));
       if (made > 0) log.info({ made }, "partitions made ahead of time");
+      await dropOldMonths(db, settings, log);
     }
     await sleep(reapEveryMs, signal);
   }
+}
+
+/** Retention: months past it are dropped whole. */
+async function dropOldMonths(
+  db: Database,
+  { node, retentionMonths }: HouseSettings,
+  log: Log,
+): Promise<void> {
+  const { before, partitions } = await prunable(db, retentionMonths);
+  if (partitions.length === 0) return;
+  const deed = { person: `scheduler ${node}`, reason: `retention of ${retentionMonths} months` };
+  const dropped = await prune(db, before, deed);
+  if (dropped.length > 0) log.info({ dropped, before }, "records past retention dropped");
 }
 
 async function reapDead(

@@ -36,6 +36,8 @@ export interface SchedulerOptions {
   readonly host: string;
   readonly version: string;
   readonly timeZoneData: string;
+  /** Whole months of records that are kept besides the running one. */
+  readonly retentionMonths: number;
   readonly log: Log;
   /** The leader writes and renews on this one; it must allow one connection only. */
   readonly leaderDb: Database;
@@ -179,9 +181,15 @@ export class Scheduler {
               this.metrics.openSeconds.observe(tookMs / 1000);
             },
           }),
-          keepHouse(db, node.name, log, over.signal, {
-            reaped: (shards) => this.metrics.reapedShards.add(shards),
-          }),
+          keepHouse(
+            db,
+            { node: node.name, retentionMonths: this.#options.retentionMonths },
+            log,
+            over.signal,
+            {
+              reaped: (shards) => this.metrics.reapedShards.add(shards),
+            },
+          ),
         ].map((loop) =>
           loop.catch((error: unknown) => {
             over.abort();

@@ -40,7 +40,19 @@ export async function prune(db: Database, before: Date, deed: Deed): Promise<str
       before,
     ]);
     const dropped = rows[0]?.dropped ?? [];
+    await forgetOldNotes(tx, before);
     await recordOperation(tx, { ...deed, action: "store prune", after: { before, dropped } });
     return dropped;
   });
+}
+
+/** Notes without partitions, as old as the records that go. What people did is kept for ever. */
+async function forgetOldNotes(tx: Queryable, before: Date): Promise<void> {
+  await tx.query("DELETE FROM escapement.clock_sample WHERE at < $1", [before]);
+  await tx.query("DELETE FROM escapement.stale_write WHERE at < $1", [before]);
+  await tx.query("DELETE FROM escapement.alert_outbox WHERE last_at < $1", [before]);
+  await tx.query("DELETE FROM escapement.executor WHERE ended_at < $1 AND state IN ('stopped', 'reaped')", [
+    before,
+  ]);
+  await tx.query("DELETE FROM escapement.scheduler WHERE last_seen < $1", [before]);
 }

@@ -25,14 +25,20 @@ GRANT INSERT, UPDATE, DELETE ON escapement.execution, escapement.execution_live,
 GRANT UPDATE ON escapement.leader, escapement.cluster, escapement.job, escapement.executor TO escapement_scheduler;
 GRANT INSERT, UPDATE ON escapement.scheduler, escapement.alert_outbox TO escapement_scheduler;
 GRANT INSERT ON escapement.shard_attempt, escapement.operation, escapement.clock_sample TO escapement_scheduler;
+GRANT DELETE ON escapement.clock_sample, escapement.stale_write, escapement.alert_outbox, escapement.executor,
+  escapement.scheduler TO escapement_scheduler;
 
 GRANT INSERT, UPDATE, DELETE ON escapement.execution_live, escapement.shard_live, escapement.shard_checkpoint TO escapement_executor;
-GRANT UPDATE ON escapement.execution, escapement.shard, escapement.job, escapement.catch_up_gate TO escapement_executor;
+GRANT UPDATE ON escapement.execution, escapement.shard, escapement.catch_up_gate TO escapement_executor;
+-- Opening ends what the policies refuse; freezing anew replaces the keys of the attempt before.
+GRANT DELETE ON escapement.shard, escapement.job_period, escapement.frozen_key TO escapement_executor;
+-- A row lock asks for the right to update one column; this one decides nothing.
+GRANT UPDATE (state_reason) ON escapement.job TO escapement_executor;
 GRANT INSERT, UPDATE ON escapement.executor, escapement.alert_outbox TO escapement_executor;
 GRANT INSERT ON escapement.shard_attempt, escapement.stale_write, escapement.clock_sample, escapement.frozen_key TO escapement_executor;
 GRANT USAGE ON SEQUENCE escapement.fence_sequence TO escapement_executor;
 
-GRANT UPDATE (sent_at) ON escapement.alert_outbox TO escapement_watchman;
+GRANT UPDATE (sent_at, count, last_at, message, details) ON escapement.alert_outbox TO escapement_watchman;
 GRANT INSERT ON escapement.alert_outbox, escapement.clock_sample TO escapement_watchman;
 
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA escapement TO escapement_scheduler;
