@@ -14,6 +14,7 @@ import type { ExecutorContext } from "./context.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { tryAgain } from "./outcome.ts";
 
+const classes: readonly ResourceClass[] = ["cpu", "memory", "io"];
 const longestSleepMs = 1_000;
 /** One statement claims no more. */
 const claimBatch = 200;
@@ -71,22 +72,47 @@ export class ClaimLoop {
     metrics.rounds.add();
     const sentMs = monotonicMs();
     const opening = await openDue(db, { budgetMs: openingBudgetMs });
-    const dueMs = opening.nextDueInMs === null ? null : sentMs + opening.nextDueInMs;
+    // The database read its clock somewhere between question and answer.
+    const readMs = (sentMs + monotonicMs()) / 2;
+    const dueMs = opening.nextDueInMs === null ? null : readMs + opening.nextDueInMs;
     if (signal.aborted) return 0;
+    // What was opened just now is claimed at once, whatever its class: that saves a question.
+    let claimed = opening.opened > 0 ? await this.#claimAll(classes, false) : 0;
+    if (claimed > 0) return this.#progress();
     const askedMs = monotonicMs();
     const outlook = await laneOutlook(db);
-    let claimed = 0;
     for (const catchUp of [false, true]) {
-      for (const lane of outlook) {
-        if (lane.catchUp !== catchUp || lane.dueInMs > 0 || signal.aborted) continue;
-        claimed += await this.#claim(lane.class, catchUp);
-      }
+      if (signal.aborted) return 0;
+      const ready = outlook.filter((lane) => lane.catchUp === catchUp && lane.dueInMs <= 0);
+      claimed += await this.#claimAll(
+        ready.map((lane) => lane.class),
+        catchUp,
+      );
     }
-    if (claimed > 0) {
-      this.#contended = 0;
-      return 0;
+    return claimed > 0 ? this.#progress() : this.#sleepMs(dueMs, askedMs, outlook);
+  }
+
+  /** There may be more: look again at once. */
+  #progress(): number {
+    this.#contended = 0;
+    return 0;
+  }
+
+  /** Side by side: each class has slots of its own. */
+  async #claimAll(of: readonly ResourceClass[], catchUp: boolean): Promise<number> {
+    this.claiming = true;
+    try {
+      // All of them to their ends: none may be on its way any more when `claiming` is taken back.
+      const results = await Promise.allSettled(of.map((one) => this.#claim(one, catchUp)));
+      const failure = results.find((result) => result.status === "rejected");
+      if (failure) throw failure.reason;
+      return results.reduce((sum, result) => sum + (result.status === "fulfilled" ? result.value : 0), 0);
+    } catch (error) {
+      if (isEscapementError(error) && error.code === "E_LEASE_LOST") this.#lease.suspect();
+      throw error;
+    } finally {
+      this.claiming = false;
     }
-    return this.#sleepMs(dueMs, askedMs, outlook);
   }
 
   #sleepMs(dueMs: number | null, askedMs: number, outlook: readonly LaneOutlook[]): number {
@@ -103,8 +129,8 @@ export class ClaimLoop {
     }
     if (!contended) {
       this.#contended = 0;
-      // A timer fires up to a millisecond late or early; the next round would only sleep again.
-      return Math.max(1, waitMs);
+      // Timers cut off fractions: without rounding up, the next round would come too early and find nothing.
+      return Math.max(1, Math.ceil(waitMs));
     }
     this.#contended = Math.min(contendedMs.most, Math.max(contendedMs.first, this.#contended * 2));
     return Math.min(waitMs, this.#contended);
@@ -114,24 +140,16 @@ export class ClaimLoop {
     const limit = Math.min(claimBatch, this.#runner.freeSlots(of));
     if (limit === 0 || !this.#lease.trusted) return 0;
     const { db, cluster, metrics } = this.#context;
-    this.claiming = true;
-    try {
-      const claims = await claimShards(db, {
-        incarnation: this.#lease.incarnation,
-        class: of,
-        limit,
-        catchUp,
-        catchUpShare: cluster.catchUp.share,
-      });
-      if (claims.length > 0) metrics.claims.add(claims.length, { class: of });
-      await this.#startAll(claims);
-      return claims.length;
-    } catch (error) {
-      if (isEscapementError(error) && error.code === "E_LEASE_LOST") this.#lease.suspect();
-      throw error;
-    } finally {
-      this.claiming = false;
-    }
+    const claims = await claimShards(db, {
+      incarnation: this.#lease.incarnation,
+      class: of,
+      limit,
+      catchUp,
+      catchUpShare: cluster.catchUp.share,
+    });
+    if (claims.length > 0) metrics.claims.add(claims.length, { class: of });
+    await this.#startAll(claims);
+    return claims.length;
   }
 
   async #startAll(claims: readonly ClaimedShard[]): Promise<void> {
