@@ -53,7 +53,8 @@ export async function openDue(db: Database, options: { budgetMs?: number } = {})
       opened += result.opened;
       decided += result.decided;
     }
-    const more = row.opened > 0 || decided > 0;
+    // One statement opens one execution a job; whether more of them are due, it says itself.
+    const more = decided > 0 || (row.opened > 0 && row.nextDueInMs !== null && row.nextDueInMs <= 0);
     if (!more || performance.now() > stopAt) {
       return { opened, nextDueInMs: row.nextDueInMs, now: row.now };
     }
