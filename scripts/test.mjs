@@ -71,6 +71,8 @@ function addTestCounts(code) {
 function run(command) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, command, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+    // Told to stop, we stop what we started; it cleans up after itself, and then so do we.
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));
     child.once("error", () => resolve(1));
     child.once("exit", (code) => resolve(code ?? 1));
   });
