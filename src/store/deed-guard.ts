@@ -46,14 +46,14 @@ export interface Before {
   readonly opened: boolean;
 }
 
-/** Null when there is no row at all. */
+/** Null when there is no row; a plan that was taken back is none. */
 export async function statusOf(tx: Queryable, jobId: number, fireTime: Date): Promise<Before | null> {
-  const { rows } = await tx.query<Before & { revoked: boolean }>(
-    `SELECT status, run_no AS "runNo", opened_at IS NOT NULL AS opened, revoked_at IS NOT NULL AS revoked
-     FROM escapement.execution WHERE job_id = $1 AND fire_time = $2`,
+  const { rows } = await tx.query<Before>(
+    `SELECT status, run_no AS "runNo", opened_at IS NOT NULL AS opened
+     FROM escapement.execution WHERE job_id = $1 AND fire_time = $2 AND revoked_at IS NULL`,
     [jobId, fireTime],
   );
-  return rows[0] ? { status: rows[0].status, runNo: rows[0].runNo, opened: rows[0].opened } : null;
+  return rows[0] ?? null;
 }
 
 /**

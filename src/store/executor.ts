@@ -86,15 +86,20 @@ export async function renewExecutor(
   return rows[0]?.now ?? null;
 }
 
-/** Stops claiming (draining) or says goodbye (stopped). A reaped incarnation stays reaped. */
+/**
+ * Stops claiming (draining) or says goodbye (stopped). A reaped incarnation stays
+ * reaped; one that still holds shards stays draining, so that its lease is
+ * watched and they are put back.
+ */
 export async function setExecutorState(
   db: Queryable,
   incarnation: string,
   state: "draining" | "stopped",
 ): Promise<void> {
   await db.query(
-    `UPDATE escapement.executor SET state = $2, ended_at = CASE WHEN $2 = 'stopped' THEN clock_timestamp() END
-     WHERE incarnation = $1 AND state IN ('active', 'draining')`,
+    `UPDATE escapement.executor x SET state = w.state, ended_at = CASE WHEN w.state = 'stopped' THEN clock_timestamp() END
+     FROM (SELECT CASE WHEN EXISTS (SELECT 1 FROM escapement.shard_live WHERE owner = $1) THEN 'draining' ELSE $2 END AS state) w
+     WHERE x.incarnation = $1 AND x.state IN ('active', 'draining')`,
     [incarnation, state],
   );
 }

@@ -6,7 +6,7 @@ import type { FencedShard, ShardKey } from "./shard-key.ts";
  * Freezes the keys of an execution: spreads them over `shardCount` shards by hash.
  * Doing it again (a second attempt of the freezing step) replaces the set, as
  * long as the claim still holds; afterwards the set never changes.
- * @returns false when the claim is no longer held.
+ * @returns false, and records a stale write, when the claim is no longer held or its executor's lease has ended.
  */
 export async function freezeKeys(
   db: Queryable,
@@ -18,7 +18,13 @@ export async function freezeKeys(
   const { rows } = await db.query<{ held: boolean }>(
     `WITH held AS MATERIALIZED (
        SELECT l.job_id, l.fire_time FROM escapement.shard_live l
-       WHERE l.job_id = $1 AND l.fire_time = $2 AND l.shard_no = -1 AND l.owner = $3 AND l.fence_token = $4 FOR UPDATE
+       WHERE l.job_id = $1 AND l.fire_time = $2 AND l.shard_no = -1 AND l.owner = $3 AND l.fence_token = $4
+         AND (l.continue_fenced OR EXISTS (
+           SELECT 1 FROM escapement.executor x WHERE x.incarnation = $3 AND x.lease_until > clock_timestamp()))
+       FOR UPDATE
+     ), stale AS (
+       INSERT INTO escapement.stale_write (job_id, fire_time, shard_no, owner, fence_token, what)
+       SELECT $1, $2, -1, $3, $4, 'freeze' WHERE NOT EXISTS (SELECT 1 FROM held)
      ), gone AS (
        DELETE FROM escapement.frozen_key k USING held h
        WHERE k.job_id = h.job_id AND k.fire_time = h.fire_time AND NOT k.key = ANY ($6::text[])

@@ -203,10 +203,6 @@ async function revoke(tx: Queryable, jobId: number, reason: string): Promise<num
     jobId,
     reason,
   ]);
-  await tx.query(
-    "UPDATE escapement.job SET planned_until = least(planned_until, date_trunc('milliseconds', clock_timestamp())) WHERE job_id = $1",
-    [jobId],
-  );
   return rows[0]?.count ?? 0;
 }
 
@@ -228,7 +224,9 @@ async function enterPausedFires(tx: Queryable, jobId: number): Promise<number> {
     await tx.query(
       `INSERT INTO escapement.execution (job_id, fire_time, trigger_type, status, job_version, digest, shard_count, schedule_time, reason)
        SELECT $1, w.fire, 'schedule', 'cancelled', $2, $3, $4, w.fire, 'the job was paused' FROM unnest($5::timestamptz[]) w(fire)
-       ON CONFLICT (job_id, fire_time) DO NOTHING`,
+       -- A plan that was taken back when the pause began is one of its fires, too.
+       ON CONFLICT (job_id, fire_time) DO UPDATE SET revoked_at = NULL, reason = excluded.reason
+         WHERE execution.revoked_at IS NOT NULL`,
       [
         jobId,
         version,

@@ -196,14 +196,17 @@ BEGIN
   FROM moved m;
 END $$;
 
--- Takes back what was planned for the future and is not open yet; the caller holds the job's row lock.
+-- Takes back what was planned for the future and is not open yet, and sets the cursor to the same
+-- instant, so that no fire between two readings of the clock is lost. The caller holds the job's row lock.
 CREATE FUNCTION escapement.revoke_planned(p_job_id integer, p_reason text) RETURNS integer LANGUAGE plpgsql AS $$
-DECLARE v_count integer;
+DECLARE
+  v_now timestamptz := date_trunc('milliseconds', clock_timestamp());
+  v_count integer;
 BEGIN
   WITH gone AS (
     DELETE FROM escapement.execution_live l
     WHERE l.job_id = p_job_id AND l.state = 'planned' AND l.trigger_type = 'schedule' AND NOT l.queued
-      AND l.fire_time > clock_timestamp()
+      AND l.fire_time > v_now
       -- A rerun of an earlier run is not a plan.
       AND EXISTS (SELECT 1 FROM escapement.execution e
                   WHERE e.job_id = l.job_id AND e.fire_time = l.fire_time AND e.opened_at IS NULL)
@@ -217,6 +220,7 @@ BEGIN
     FROM gone g WHERE e.job_id = g.job_id AND e.fire_time = g.fire_time
   )
   SELECT count(*)::integer INTO v_count FROM gone;
+  UPDATE escapement.job SET planned_until = least(planned_until, v_now) WHERE job_id = p_job_id;
   RETURN v_count;
 END $$;
 
@@ -385,7 +389,14 @@ DECLARE
   v_thaw integer[];
 BEGIN
   WITH asked AS MATERIALIZED (
-    SELECT l.*, a.outcome, a.delay_ms, a.rows, a.exit_code, a.error, l.ctid AS place
+    SELECT l.*, a.delay_ms, a.rows, a.exit_code, a.error, l.ctid AS place,
+      CASE
+        -- A cancelled shard is not put back, and a cancelled freezing step does not let its shards start.
+        WHEN l.cancel_requested AND (a.outcome IN ('retry', 'interrupted', 'lease-expired') OR l.shard_no = -1 AND a.outcome = 'success')
+          THEN 'cancelled'
+        -- The cap holds whatever the executor thinks.
+        WHEN a.outcome IN ('retry', 'lease-expired') AND l.tries >= l.max_tries THEN 'failed'
+        ELSE a.outcome END AS outcome
     FROM unnest(p_rows, p_outcomes, p_delays_ms, p_counts, p_exits, p_errors) AS a(place, outcome, delay_ms, rows, exit_code, error)
     CROSS JOIN LATERAL (SELECT l.ctid, l.* FROM escapement.shard_live l WHERE l.ctid = a.place) l
   ), gone AS (
@@ -517,12 +528,18 @@ BEGIN
   WITH asked AS MATERIALIZED (
     SELECT * FROM unnest(p_jobs, p_fires, p_shards, p_tokens, p_outcomes, p_delays_ms, p_counts, p_exits, p_errors)
       WITH ORDINALITY AS a(job_id, fire_time, shard_no, token, outcome, delay_ms, rows, exit_code, error, position)
-  ), held AS MATERIALIZED (
+  ), found AS MATERIALIZED (
     SELECT a.*, l.place FROM asked a LEFT JOIN LATERAL (
       SELECT l.ctid AS place FROM escapement.shard_live l
       WHERE l.job_id = a.job_id AND l.fire_time = a.fire_time AND l.shard_no = a.shard_no
         AND l.owner = p_incarnation AND l.fence_token = a.token AND (v_leased OR l.continue_fenced)
       LIMIT 1 FOR UPDATE) l ON true
+  ), held AS MATERIALIZED (
+    -- Of two outcomes for one claim in the same batch the first counts, as it would in two batches.
+    SELECT f.job_id, f.fire_time, f.shard_no, f.token, f.outcome, f.delay_ms, f.rows, f.exit_code, f.error, f.position,
+      CASE WHEN row_number() OVER (PARTITION BY f.job_id, f.fire_time, f.shard_no, f.token ORDER BY f.position) = 1
+        THEN f.place END AS place
+    FROM found f
   ), stale AS (
     INSERT INTO escapement.stale_write (job_id, fire_time, shard_no, owner, fence_token, what)
     SELECT h.job_id, h.fire_time, h.shard_no, p_incarnation, h.token, h.outcome FROM held h WHERE h.place IS NULL
@@ -545,16 +562,12 @@ CREATE FUNCTION escapement.release_shards(p_incarnation uuid) RETURNS integer
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
   v_places tid[];
-  v_outcomes text[];
   v_count integer;
 BEGIN
-  SELECT array_agg(h.place), array_agg(h.outcome) INTO v_places, v_outcomes FROM (
-    SELECT l.ctid AS place, CASE WHEN l.cancel_requested THEN 'cancelled' WHEN l.tries >= l.max_tries THEN 'failed'
-      ELSE 'lease-expired' END AS outcome
-    FROM escapement.shard_live l WHERE l.owner = p_incarnation FOR UPDATE) h;
-  v_count := coalesce(cardinality(v_places), 0);
+  v_places := ARRAY(SELECT l.ctid FROM escapement.shard_live l WHERE l.owner = p_incarnation FOR UPDATE);
+  v_count := cardinality(v_places);
   IF v_count > 0 THEN
-    PERFORM escapement.settle(v_places, v_outcomes, array_fill(0::bigint, ARRAY[v_count]), array_fill(NULL::bigint, ARRAY[v_count]),
+    PERFORM escapement.settle(v_places, array_fill('lease-expired'::text, ARRAY[v_count]), array_fill(0::bigint, ARRAY[v_count]), array_fill(NULL::bigint, ARRAY[v_count]),
       array_fill(NULL::integer, ARRAY[v_count]), array_fill('executor gone: its lease ended'::text, ARRAY[v_count]));
   END IF;
   RETURN v_count;
@@ -591,11 +604,14 @@ DECLARE
   v_places tid[];
   v_count integer;
   v_running integer;
-  v_frozen integer;
 BEGIN
-  UPDATE escapement.execution SET reason = p_reason
-    WHERE job_id = p_job_id AND fire_time = p_fire_time AND status IN ('pending', 'running', 'interrupted');
+  -- Shards first, then the execution, as everybody does: two orders would be a deadlock with a claim or a completion.
+  PERFORM 1 FROM escapement.shard_live l
+    WHERE l.job_id = p_job_id AND l.fire_time = p_fire_time ORDER BY l.shard_no FOR UPDATE;
+  PERFORM 1 FROM escapement.execution_live e
+    WHERE e.job_id = p_job_id AND e.fire_time = p_fire_time AND e.state = 'open' FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
+  UPDATE escapement.execution SET reason = p_reason WHERE job_id = p_job_id AND fire_time = p_fire_time;
   SELECT array_agg(h.place) INTO v_places FROM (
     SELECT l.ctid AS place FROM escapement.shard_live l
     WHERE l.job_id = p_job_id AND l.fire_time = p_fire_time AND l.owner IS NULL FOR UPDATE) h;

@@ -1,0 +1,345 @@
+/** What happens to a planned execution when its time has come: each blocking and misfire policy, end to end. */
+import { expect, test } from "vitest";
+import type { JobDefinition } from "../../src/spec/job-definition.ts";
+import { cancelExecution } from "../../src/store/manual-cancel.ts";
+import { letWaitingAskAgain, openDue } from "../../src/store/opening.ts";
+import { hashed, testJob } from "../support/job.ts";
+import { Bench, deed } from "./bench.ts";
+
+const queue = (maxQueued: number): Partial<JobDefinition> => ({ blocking: { policy: "queue", maxQueued } });
+const blocking = (policy: "forbid" | "replace" | "allow"): Partial<JobDefinition> => ({
+  blocking: { policy },
+});
+const late = (misfire: JobDefinition["misfire"]): Partial<JobDefinition> => ({ misfire });
+
+async function fires(bench: Bench, ...offsetsMs: number[]): Promise<Date[]> {
+  return Promise.all(offsetsMs.map((offset) => bench.at(offset)));
+}
+
+test("nothing opens before its time by the database's clock", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("early"));
+  await bench.plan(job, await fires(bench, 3_600_000));
+  const result = await openDue(bench.db);
+  expect(result.opened).toBe(0);
+  expect(result.nextDueInMs).toBeGreaterThan(3_500_000);
+  expect(await bench.live(job)).toEqual(["planned"]);
+});
+
+test("queue: one runs, the rest waits in order, more than maxQueued are blocked with the reason", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("line", queue(2)));
+  const due = await fires(bench, -8_000, -6_000, -4_000, -2_000);
+  await bench.plan(job, due);
+  await openDue(bench.db);
+  expect(await bench.live(job)).toEqual(["open", "held", "held"]);
+  expect(await bench.execution(job, due[3]!)).toMatchObject({
+    status: "blocked",
+    reason: expect.stringContaining("at most 2"),
+  });
+  const executor = await bench.executor();
+  const order = [];
+  for (let i = 0; i < 3; i += 1) order.push(...(await bench.work(executor)));
+  expect(order).toEqual(due.slice(0, 3));
+  expect(await bench.statuses(job)).toEqual(["success", "success", "success", "blocked"]);
+});
+
+test("queue: what waited longer than the misfire threshold is not a misfire", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(
+    testJob("patient", { ...queue(5), ...late({ policy: "skip", thresholdMs: 60_000 }) }),
+  );
+  const due = await fires(bench, -4_000, -2_000);
+  await bench.plan(job, due);
+  await openDue(bench.db);
+  await bench.db.query(
+    "UPDATE escapement.execution_live SET misfire_threshold_ms = 0, due_at = due_at - interval '1 hour' WHERE state = 'held'",
+  );
+  const executor = await bench.executor();
+  expect([...(await bench.work(executor)), ...(await bench.work(executor))]).toEqual(due);
+  expect(await bench.statuses(job)).toEqual(["success", "success"]);
+});
+
+test("queue: a failure lets the next one go, too", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("line", queue(2)));
+  await bench.plan(job, await fires(bench, -8_000, -6_000));
+  const executor = await bench.executor();
+  await bench.work(executor, "failed");
+  await bench.work(executor);
+  expect(await bench.statuses(job)).toEqual(["failed", "success"]);
+});
+
+test("queue: cancelling what waits leaves the others in line", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("line", queue(5)));
+  const due = await fires(bench, -8_000, -6_000, -4_000);
+  await bench.plan(job, due);
+  await openDue(bench.db);
+  await cancelExecution(bench.db, job, due[1]!, deed);
+  const executor = await bench.executor();
+  await bench.work(executor);
+  await bench.work(executor);
+  expect(await bench.statuses(job)).toEqual(["success", "cancelled", "success"]);
+});
+
+test("forbid: the one that comes due while another runs is recorded, with the reason", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("alone", { ...blocking("forbid"), ...hashed(2) }));
+  const due = await fires(bench, -4_000, -2_000);
+  await bench.plan(job, due);
+  await openDue(bench.db);
+  expect(await bench.live(job)).toEqual(["open"]);
+  const row = await bench.execution(job, due[1]!);
+  expect(row).toMatchObject({ status: "blocked", reason: expect.stringContaining("forbid") });
+  expect(row!.reason).toContain(due[0]!.toISOString().slice(0, 19));
+  expect(await bench.shards(job, due[1]!)).toEqual([]);
+});
+
+test("forbid: the period of a blocked fire is free again", async () => {
+  const bench = await Bench.open();
+  const period = { period: { unit: "day", offset: 0 } } as const;
+  const job = await bench.apply(testJob("alone", { ...blocking("forbid"), ...period }));
+  const [first, second] = await fires(bench, -4_000, -2_000);
+  await bench.plan(job, [first!], { periodKey: "2026-07-01" });
+  await bench.plan(job, [second!], { periodKey: "2026-07-02" });
+  await openDue(bench.db);
+  expect(await bench.execution(job, second!)).toMatchObject({ status: "blocked", periodKey: null });
+  const { rows } = await bench.db.query("SELECT period_key FROM escapement.job_period");
+  expect(rows).toEqual([{ period_key: "2026-07-01" }]);
+});
+
+test("allow: all run side by side", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("crowd", blocking("allow")));
+  await bench.plan(job, await fires(bench, -6_000, -4_000, -2_000));
+  await openDue(bench.db);
+  expect(await bench.live(job)).toEqual(["open", "open", "open"]);
+});
+
+test("replace: what runs is asked to stop, and the new one opens only at its end", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("latest", { ...blocking("replace"), ...hashed(3) }));
+  const [old, fresh] = await fires(bench, -4_000, -2_000);
+  await bench.plan(job, [old!]);
+  await openDue(bench.db);
+  const executor = await bench.executor();
+  const running = await bench.claim(executor, { limit: 2 });
+  await bench.plan(job, [fresh!]);
+  await openDue(bench.db);
+  expect(await bench.live(job)).toEqual(["open", "held"]);
+  expect(await bench.claim(executor)).toEqual([]);
+  expect(
+    await bench.value(
+      "SELECT count(*)::int FROM escapement.shard_live WHERE cancel_requested AND owner = $1",
+      [executor],
+    ),
+  ).toBe(2);
+  // One had finished already, the other is killed.
+  await bench.complete(executor, running.slice(0, 1));
+  await openDue(bench.db);
+  expect(await bench.live(job)).toEqual(["open", "held"]);
+  await bench.complete(executor, running.slice(1), "cancelled");
+  await openDue(bench.db);
+  expect(await bench.live(job)).toEqual(["open"]);
+  expect(await bench.execution(job, old!)).toMatchObject({
+    status: "cancelled",
+    reason: expect.stringContaining("replaced by"),
+  });
+  expect((await bench.shards(job, old!)).map((shard) => shard.status)).toEqual([
+    "success",
+    "cancelled",
+    "cancelled",
+  ]);
+  await bench.work(executor);
+  expect(await bench.statuses(job)).toEqual(["cancelled", "success"]);
+});
+
+test("replace: what is not running ends at once, and the new one opens at once", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("latest", blocking("replace")));
+  await bench.plan(job, await fires(bench, -6_000, -4_000, -2_000));
+  await openDue(bench.db);
+  expect(await bench.live(job)).toEqual(["open"]);
+  expect(await bench.statuses(job)).toEqual(["cancelled", "cancelled", "pending"]);
+});
+
+test.each(["retry", "interrupted"] as const)(
+  "a shard that was asked to cancel is not run again after %s",
+  async (outcome) => {
+    const bench = await Bench.open();
+    const job = await bench.apply(testJob("latest", blocking("replace")));
+    const [old, fresh] = await fires(bench, -4_000, -2_000);
+    await bench.plan(job, [old!]);
+    await openDue(bench.db);
+    const executor = await bench.executor();
+    const running = await bench.claim(executor);
+    await bench.plan(job, [fresh!]);
+    await openDue(bench.db);
+    await bench.complete(executor, running, outcome);
+    expect(await bench.execution(job, old!)).toMatchObject({ status: "cancelled" });
+    expect(await bench.work(executor)).toEqual([fresh]);
+  },
+);
+
+test("replace: the executor of the old one dies: the new one goes on", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("latest", blocking("replace")));
+  const [old, fresh] = await fires(bench, -4_000, -2_000);
+  await bench.plan(job, [old!]);
+  await openDue(bench.db);
+  const dead = await bench.executor();
+  await bench.claim(dead);
+  await bench.plan(job, [fresh!]);
+  await openDue(bench.db);
+  await bench.expire(dead);
+  await bench.value(
+    "SELECT escapement.reap(incarnation, lease_until) FROM escapement.executor WHERE incarnation = $1",
+    [dead],
+  );
+  expect(await bench.execution(job, old!)).toMatchObject({ status: "cancelled" });
+  expect(await bench.work(await bench.executor())).toEqual([fresh]);
+});
+
+test("run-now: late fires are caught up, strictly one after the other, oldest first", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("late", late({ policy: "run-now", thresholdMs: 1_000 })));
+  const due = await fires(bench, -50_000, -40_000, -30_000);
+  await bench.plan(job, due);
+  const executor = await bench.executor();
+  await openDue(bench.db);
+  expect(await bench.live(job)).toEqual(["open", "held", "held"]);
+  expect((await bench.execution(job, due[0]!))!.triggerType).toBe("misfire");
+  for (const fire of due) expect(await bench.work(executor)).toEqual([fire]);
+  expect(await bench.statuses(job)).toEqual(["success", "success", "success"]);
+  expect((await bench.execution(job, due[2]!))!.missedSeconds).toBeGreaterThan(29);
+});
+
+test("run-now: more than the cap is missed, with the reason and one alert", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(
+    testJob("late", {
+      ...late({ policy: "run-now", thresholdMs: 1_000 }),
+      catchUp: { maxFires: 2, keep: "newest" },
+    }),
+  );
+  const due = await fires(bench, -50_000, -40_000, -30_000, -20_000, -10_000);
+  await bench.plan(job, due);
+  await openDue(bench.db);
+  expect(await bench.statuses(job)).toEqual(["missed", "missed", "missed", "pending", "planned"]);
+  expect((await bench.execution(job, due[0]!))!.reason).toContain("capped at 2");
+  const { rows } = await bench.db.query("SELECT kind, details FROM escapement.alert_outbox");
+  expect(rows).toEqual([{ kind: "missed", details: { count: 3, last: due[2]!.toISOString() } }]);
+});
+
+test("skip: late fires are missed rows with an alert; one on time still opens", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("late", late({ policy: "skip", thresholdMs: 20_000 })));
+  const due = await fires(bench, -50_000, -40_000, -2_000);
+  await bench.plan(job, due);
+  await openDue(bench.db);
+  expect(await bench.statuses(job)).toEqual(["missed", "missed", "pending"]);
+  expect((await bench.execution(job, due[2]!))!.triggerType).toBe("schedule");
+  expect(await bench.value("SELECT count(*)::int FROM escapement.alert_outbox")).toBe(1);
+});
+
+test("within-window: what is too old is missed, what is not is caught up", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(
+    testJob("late", late({ policy: "within-window", thresholdMs: 1_000, windowMs: 30_000 })),
+  );
+  const due = await fires(bench, -90_000, -60_000, -15_000, -10_000);
+  await bench.plan(job, due);
+  await openDue(bench.db);
+  expect(await bench.statuses(job)).toEqual(["missed", "missed", "pending", "planned"]);
+  expect((await bench.execution(job, due[0]!))!.reason).toContain("window");
+});
+
+test("a failure breaks the chain: the rest is missed with the reason", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(
+    testJob("late", { ...late({ policy: "run-now", thresholdMs: 1_000 }), ...queue(3) }),
+  );
+  const due = await fires(bench, -50_000, -40_000, -30_000);
+  await bench.plan(job, due, { triggerType: "misfire" });
+  const executor = await bench.executor();
+  await bench.work(executor);
+  await bench.work(executor, "failed");
+  expect(await bench.statuses(job)).toEqual(["success", "failed", "missed"]);
+  expect((await bench.execution(job, due[2]!))!.reason).toContain("ended as failed");
+  expect(await bench.live(job)).toEqual([]);
+});
+
+test.each(["queue", "forbid", "replace", "allow"] as const)(
+  "catch-up of a job with blocking policy %s runs all its fires in order",
+  async (policy) => {
+    const bench = await Bench.open();
+    const definition = policy === "queue" ? queue(1) : blocking(policy);
+    const job = await bench.apply(
+      testJob("late", { ...late({ policy: "run-now", thresholdMs: 1_000 }), ...definition }),
+    );
+    const due = await fires(bench, -50_000, -40_000, -30_000, -20_000);
+    await bench.plan(job, due, { triggerType: "misfire" });
+    const executor = await bench.executor();
+    const order = [];
+    for (let i = 0; i < 6; i += 1) order.push(...(await bench.work(executor)));
+    expect(order).toEqual(due);
+    expect(await bench.statuses(job)).toEqual(["success", "success", "success", "success"]);
+  },
+);
+
+test.each([
+  ["queue", ["success", "success", "success", "success"]],
+  ["forbid", ["success", "success", "success", "blocked"]],
+  ["replace", ["cancelled", "cancelled", "cancelled", "success"]],
+  ["allow", ["success", "success", "success", "success"]],
+] as const)("a regular fire in the middle of catch-up, blocking policy %s", async (policy, expected) => {
+  const bench = await Bench.open();
+  const definition = policy === "queue" ? queue(1) : blocking(policy);
+  const job = await bench.apply(
+    testJob("late", { ...late({ policy: "run-now", thresholdMs: 20_000 }), ...definition }),
+  );
+  const due = await fires(bench, -50_000, -40_000, -30_000);
+  await bench.plan(job, due, { triggerType: "misfire" });
+  await openDue(bench.db);
+  await bench.plan(job, await fires(bench, -1_000));
+  await openDue(bench.db);
+  const executor = await bench.executor();
+  for (let i = 0; i < 6; i += 1) await bench.work(executor);
+  expect(await bench.statuses(job)).toEqual(expected);
+  expect(await bench.live(job)).toEqual([]);
+});
+
+test("openers at once decide nothing twice and leave nothing", async () => {
+  const bench = await Bench.open();
+  const policies = [queue(2), blocking("forbid"), blocking("replace"), blocking("allow")];
+  const jobs = await Promise.all(
+    Array.from({ length: 16 }, (_, i) =>
+      bench.apply(testJob(`job-${i}`, { ...policies[i % 4], ...hashed(2) })),
+    ),
+  );
+  for (const job of jobs) await bench.plan(job, await fires(bench, -8_000, -6_000, -4_000, -2_000));
+  await Promise.all(Array.from({ length: 6 }, () => openDue(bench.db)));
+  await openDue(bench.db);
+  for (const [i, job] of jobs.entries()) {
+    expect(await bench.statuses(job)).toEqual(
+      [
+        ["pending", "planned", "planned", "blocked"],
+        ["pending", "blocked", "blocked", "blocked"],
+        ["cancelled", "cancelled", "cancelled", "pending"],
+        ["pending", "pending", "pending", "pending"],
+      ][i % 4],
+    );
+  }
+  expect(await bench.value("SELECT count(*)::int FROM escapement.shard_live")).toBe((1 + 1 + 1 + 4) * 2 * 4);
+});
+
+test("a held execution that nobody will let go is found by the sweep", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("lost", queue(2)));
+  await bench.plan(job, await fires(bench, -4_000));
+  await bench.db.query("UPDATE escapement.execution_live SET state = 'held', queued = true");
+  expect((await openDue(bench.db)).opened).toBe(0);
+  expect(await letWaitingAskAgain(bench.db)).toBe(1);
+  expect((await openDue(bench.db)).opened).toBe(1);
+});
