@@ -68,6 +68,8 @@ BEGIN
     END IF;
     v_scope := escapement_guard.scope_of(v_target, v_scope);
   ELSIF p_how = 'partition' THEN
+    -- The parent first, as the switch does: the other way round, a begin and a switch lock each other out.
+    EXECUTE format('LOCK TABLE %s IN ACCESS SHARE MODE', escapement_guard.qualified(v_target));
     SELECT c.oid INTO v_model FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
       WHERE i.inhparent = v_target AND c.relname = v_scope ->> 'partition' AND c.relispartition AND c.relkind = 'r';
     IF v_model IS NULL THEN

@@ -1,0 +1,3 @@
+import { driveFaults } from "./drive-faults.ts";
+
+driveFaults(["replace-version", "replace-partition", "replace-table"]);

@@ -1,0 +1,3 @@
+import { driveFaults } from "./drive-faults.ts";
+
+driveFaults(["work", "work-and-call"]);

@@ -1,0 +1,52 @@
+/** A fresh database with the guard in it, for the tests of this folder. */
+import pg from "pg";
+import { type Guard, openGuard } from "../../src/guard/index.ts";
+import { Database } from "../../src/store/database.ts";
+import { installGuard } from "../../src/store/guard-schema.ts";
+import { freshDatabase } from "../support/database.ts";
+
+export interface GuardDatabase {
+  readonly url: string;
+  readonly pool: pg.Pool;
+  readonly guard: Guard;
+  /** Runs `work` between BEGIN and COMMIT, or ROLLBACK when it throws. */
+  transaction<T>(work: (tx: pg.PoolClient) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export async function guardDatabase(): Promise<GuardDatabase> {
+  const fresh = await freshDatabase({ migrated: false });
+  const database = new Database(fresh.url);
+  await installGuard(database);
+  await database.end();
+  const pool = new pg.Pool({ connectionString: fresh.url, max: 10 });
+  pool.on("error", () => {});
+  return {
+    url: fresh.url,
+    pool,
+    guard: openGuard(pool),
+    async transaction(work) {
+      const client = await pool.connect();
+      try {
+        await client.query("BEGIN");
+        const result = await work(client);
+        await client.query("COMMIT");
+        return result;
+      } catch (error) {
+        await client.query("ROLLBACK");
+        throw error;
+      } finally {
+        client.release();
+      }
+    },
+    async close() {
+      await pool.end();
+      await fresh.drop();
+    },
+  };
+}
+
+/** What an error of ours looks like to `rejects.toMatchObject`. */
+export function failure(code: string) {
+  return { code };
+}
