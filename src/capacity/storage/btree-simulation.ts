@@ -5,13 +5,17 @@
  * Keys are numbers that sort as the real keys do. Entries point at the root
  * versions of a {@link HeapSimulation}, which knows which of them are dead.
  */
+import { countedBytes, deleteBottomUp } from "./bottom-up-deletion.ts";
+import { BtreeLeaf, type LeafItem } from "./btree-leaf.ts";
 import type { HeapSimulation, Version } from "./heap-simulation.ts";
 import { btreeUsable, linePointerBytes, maxAlign, tidBytes } from "./page.ts";
-import type { LoggedPage, WalMeter } from "./wal-meter.ts";
+import type { WalMeter } from "./wal-meter.ts";
 
 export interface BtreeOptions {
   /** A stored tuple with one row pointer, bytes. */
   readonly tupleBytes: number;
+  /** A tuple cut to its first so many columns, as a bound between pages; one more for columns and row pointer. */
+  boundBytes(columns: number): number;
   readonly keyColumns: number;
   readonly isUnique: boolean;
   readonly fillFactor: number;
@@ -19,37 +23,20 @@ export interface BtreeOptions {
   columnsToTell(a: number, b: number): number;
 }
 
-interface Item {
-  readonly key: number;
-  /** One row pointer, or a posting list. */
-  roots: Version[];
-}
-
-class Leaf implements LoggedPage {
-  items: Item[] = [];
-  used = 0;
-  imageAt = -1;
-
-  filledBytes(): number {
-    return 24 + 16 + this.used;
-  }
-}
-
 /** Tuples wider than two 8-byte columns are not split as an ascending group. */
 const widestGrouped = 28;
 /** A posting list grows to at most this size. */
 const mostPostingBytes = 1_352;
-/** A bottom-up deletion is content with this much room, and looks at this many heap pages at most. */
-const contentBytes = 512;
-const mostHeapPages = 6;
-/** So many places near the wanted one are considered for a split. */
-const splitChoices = 9;
+/** How full inner pages are after splits in the middle. */
+const innerFill = 0.6;
+/** Places this close to the wanted one, as a part of the page's data, are considered for a split. */
+const splitTolerance = 0.05;
 
 export class BtreeSimulation {
   readonly #wal: WalMeter;
   readonly #heap: HeapSimulation;
   readonly #options: BtreeOptions;
-  readonly #leaves: Leaf[] = [new Leaf()];
+  readonly #leaves: BtreeLeaf[] = [new BtreeLeaf()];
   /** Smallest key that belongs to each leaf. */
   readonly #bounds: number[] = [Number.NEGATIVE_INFINITY];
   #allocated = 1;
@@ -64,7 +51,7 @@ export class BtreeSimulation {
 
   /** Leaf, inner and meta pages. */
   get pages(): number {
-    const fanOut = Math.floor((btreeUsable * 0.75) / (this.#options.tupleBytes + linePointerBytes));
+    const fanOut = Math.floor((btreeUsable * innerFill) / (this.#options.tupleBytes + linePointerBytes));
     let inner = 0;
     for (let level = this.#allocated; level > 1; inner += level) level = Math.ceil(level / fanOut);
     return 1 + this.#allocated + inner;
@@ -83,8 +70,7 @@ export class BtreeSimulation {
       at = this.#find(key);
     }
     const leaf = this.#leaves[at]!;
-    insertSorted(leaf.items, { key, roots: [root] });
-    leaf.used += size + linePointerBytes;
+    leaf.insert({ key, roots: [root] }, size + linePointerBytes);
     this.#wal.record("index", 2, [{ page: leaf, bytes: size, isNew: leaf.items.length === 1 }]);
   }
 
@@ -118,15 +104,9 @@ export class BtreeSimulation {
     return low;
   }
 
-  #capacity(at: number): number {
-    // All but the last page carry the upper bound of their keys.
-    return at === this.#leaves.length - 1
-      ? btreeUsable
-      : btreeUsable - this.#options.tupleBytes - linePointerBytes;
-  }
-
   #fits(at: number, size: number): boolean {
-    return this.#leaves[at]!.used + size + linePointerBytes <= this.#capacity(at);
+    const leaf = this.#leaves[at]!;
+    return leaf.used + size + linePointerBytes <= btreeUsable - leaf.boundBytes;
   }
 
   #makeRoom(at: number, key: number, size: number, isUnchanged: boolean): void {
@@ -140,37 +120,25 @@ export class BtreeSimulation {
     this.#deduplicate(leaf);
   }
 
-  /** Asks the heap about the entries most likely dead, a few heap pages' worth. */
-  #bottomUp(leaf: Leaf): void {
-    const promising = new Map<number, number>();
-    let before: Item | undefined;
-    for (const item of leaf.items) {
-      const isDuplicate = item.roots.length > 1 || before?.key === item.key;
-      if (isDuplicate) {
-        for (const root of [...item.roots, ...(before?.key === item.key ? before.roots : [])]) {
-          const page = this.#heap.pageOf(root);
-          promising.set(page, (promising.get(page) ?? 0) + 1);
-        }
-      }
-      before = item;
-    }
-    const pages = [...promising].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, mostHeapPages);
-    const start = leaf.used;
-    let removed = 0;
-    for (const [page] of pages) {
-      const here = this.#removeDead(leaf, (root) => this.#heap.pageOf(root) === page);
-      if (here === 0) break;
-      removed += here;
-      if (start - leaf.used >= contentBytes) break;
-    }
+  #bottomUp(leaf: BtreeLeaf): void {
+    const pageOf = (root: Version) => this.#heap.pageOf(root);
+    const removed = deleteBottomUp(leaf.items, pageOf, (page) => {
+      let freedBytes = 0;
+      const here = this.#removeDead(leaf, (root, item) => {
+        if (pageOf(root) !== page) return false;
+        if (this.#heap.isDead(root)) freedBytes += countedBytes(item, this.#options.tupleBytes);
+        return true;
+      });
+      return { removed: here, freedBytes };
+    });
     if (removed > 0) this.#wal.record("index", 8, [{ page: leaf, bytes: 4 * removed }]);
   }
 
-  #removeDead(leaf: Leaf, where: (root: Version) => boolean): number {
+  #removeDead(leaf: BtreeLeaf, where: (root: Version, item: LeafItem) => boolean): number {
     let removed = 0;
-    const stay: Item[] = [];
+    const stay: LeafItem[] = [];
     for (const item of leaf.items) {
-      const alive = item.roots.filter((root) => !(where(root) && this.#heap.isDead(root)));
+      const alive = item.roots.filter((root) => !(where(root, item) && this.#heap.isDead(root)));
       if (alive.length === item.roots.length) {
         stay.push(item);
         continue;
@@ -184,10 +152,10 @@ export class BtreeSimulation {
     return removed;
   }
 
-  #deduplicate(leaf: Leaf): void {
-    const merged: Item[] = [];
+  #deduplicate(leaf: BtreeLeaf): void {
+    const merged: LeafItem[] = [];
     let intervals = 0;
-    let last: Item | undefined;
+    let last: LeafItem | undefined;
     let lastIsNew = false;
     for (const item of leaf.items) {
       const roots = last && last.key === item.key ? last.roots.length + item.roots.length : 0;
@@ -218,13 +186,15 @@ export class BtreeSimulation {
     const { tupleBytes } = this.#options;
     const leaf = this.#leaves[at]!;
     const isLast = at === this.#leaves.length - 1;
-    const place = insertSorted(leaf.items, { key, roots: [root] });
-    leaf.used += tupleBytes + linePointerBytes;
+    const place = leaf.insert({ key, roots: [root] }, tupleBytes + linePointerBytes);
     const first = this.#splitPoint(leaf, place, isLast);
-    const right = new Leaf();
+    const right = new BtreeLeaf();
     right.items = leaf.items.splice(first);
     right.used = right.items.reduce((sum, item) => sum + this.#itemBytes(item.roots.length), 0);
     leaf.used -= right.used;
+    right.boundBytes = leaf.boundBytes;
+    const told = this.#options.columnsToTell(leaf.items.at(-1)!.key, right.items[0]!.key);
+    leaf.boundBytes = this.#options.boundBytes(told) + linePointerBytes;
     this.#leaves.splice(at + 1, 0, right);
     this.#bounds.splice(at + 1, 0, right.items[0]!.key);
     if (this.#reusable > 0) this.#reusable--;
@@ -232,8 +202,8 @@ export class BtreeSimulation {
     const moved = right.used - right.items.length * linePointerBytes;
     const sibling = this.#leaves[at + 2];
     const blocks = [
-      { page: leaf as LoggedPage, bytes: 2 * tupleBytes },
-      { page: right as LoggedPage, bytes: moved + (isLast ? 0 : tupleBytes), isNew: true },
+      { page: leaf, bytes: 2 * tupleBytes },
+      { page: right, bytes: moved + (isLast ? 0 : tupleBytes), isNew: true },
     ];
     if (sibling) blocks.push({ page: sibling, bytes: 0 });
     this.#wal.record("index", 10, blocks);
@@ -241,7 +211,7 @@ export class BtreeSimulation {
   }
 
   /** Index of the first item that goes to the right page. */
-  #splitPoint(leaf: Leaf, place: number, isLast: boolean): number {
+  #splitPoint(leaf: BtreeLeaf, place: number, isLast: boolean): number {
     const { fillFactor } = this.#options;
     if (isLast) return this.#pointAt(leaf, fillFactor / 100);
     if (this.#looksGrouped(leaf, place)) {
@@ -254,7 +224,7 @@ export class BtreeSimulation {
   }
 
   /** The same first column before and after, ascending, and all tuples of one small size. */
-  #looksGrouped(leaf: Leaf, place: number): boolean {
+  #looksGrouped(leaf: BtreeLeaf, place: number): boolean {
     const { keyColumns, tupleBytes, columnsToTell } = this.#options;
     if (keyColumns === 1 || place === 0 || tupleBytes + linePointerBytes > widestGrouped) return false;
     if (leaf.items.some((item) => item.roots.length > 1)) return false;
@@ -268,43 +238,39 @@ export class BtreeSimulation {
   }
 
   /**
-   * The place nearest to `share` of the page, or one of the next few if fewer
-   * columns tell the two sides apart there.
+   * Of all places that share out the free room about as asked, the first at which
+   * the fewest columns tell the two sides apart.
+   * @param share of the free room that goes to the right page
    */
-  #pointAt(leaf: Leaf, share: number): number {
+  #pointAt(leaf: BtreeLeaf, share: number): number {
     const { items } = leaf;
-    const wanted = leaf.used * share;
-    let nearest = 1;
-    let sum = 0;
-    for (let i = 0; i < items.length - 1 && sum < wanted; i++) {
-      const size = this.#itemBytes(items[i]!.roots.length);
-      nearest = sum + size - wanted > wanted - sum && i > 0 ? i : i + 1;
-      sum += size;
+    const { tupleBytes, boundBytes, columnsToTell, keyColumns } = this.#options;
+    // The left page gets a bound, for which room is set aside as if nothing could be cut off.
+    const leftRoom = btreeUsable - boundBytes(keyColumns + 1) - linePointerBytes;
+    const rightRoom = btreeUsable - leaf.boundBytes;
+    const points: { at: number; left: number; delta: number }[] = [];
+    let left = 0;
+    for (let at = 1; at < items.length; at++) {
+      left += this.#itemBytes(items[at - 1]!.roots.length);
+      const leftFree = leftRoom - left;
+      const rightFree = rightRoom - (leaf.used - left);
+      if (leftFree < 0 || rightFree < 0) continue;
+      points.push({ at, left, delta: Math.abs(share * leftFree - (1 - share) * rightFree) });
     }
-    let best = nearest;
+    points.sort((a, b) => a.delta - b.delta);
+    const middle = points[0];
+    if (!middle) return Math.max(1, items.length >> 1);
+    const tolerance = (leaf.used - tupleBytes) * splitTolerance;
+    let best = middle.at;
     let fewest = Number.POSITIVE_INFINITY;
-    for (let step = 0; step < splitChoices; step++) {
-      const point = nearest + (step % 2 === 1 ? (step + 1) / 2 : -step / 2);
-      if (point < 1 || point >= items.length) continue;
-      const needed = this.#options.columnsToTell(items[point - 1]!.key, items[point]!.key);
+    for (const point of points) {
+      if (Math.abs(point.left - middle.left) > tolerance) break;
+      const needed = columnsToTell(items[point.at - 1]!.key, items[point.at]!.key);
       if (needed < fewest) {
         fewest = needed;
-        best = point;
+        best = point.at;
       }
     }
     return best;
   }
-}
-
-/** Inserts after every item with the same key; returns the place. */
-function insertSorted(items: Item[], item: Item): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (items[middle]!.key <= item.key) low = middle + 1;
-    else high = middle;
-  }
-  items.splice(low, 0, item);
-  return low;
 }

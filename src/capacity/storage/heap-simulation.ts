@@ -8,42 +8,12 @@
  * page is next looked at and short of room, or by `vacuum`.
  */
 import { FreeSpaceMap } from "./free-space-map.ts";
-import {
-  heapUsable,
-  linePointerBytes,
-  maxAlign,
-  mostHeapLines,
-  pageBytes,
-  tupleHeaderBytes,
-} from "./page.ts";
-import type { LoggedPage, WalMeter } from "./wal-meter.ts";
+import { HeapPage } from "./heap-page.ts";
+import { maxAlign, pageBytes, tupleHeaderBytes } from "./page.ts";
+import type { WalMeter } from "./wal-meter.ts";
 
 /** Names one version of a row. */
 export type Version = number;
-
-class HeapPage implements LoggedPage {
-  used = 0;
-  lines = 0;
-  /** Line pointers that can be used again at once. */
-  unused = 0;
-  /** Line pointers that only vacuum can free, because an index still points at them. */
-  deadLines = 0;
-  isFull = false;
-  /** Since the last vacuum that found every row visible to all. */
-  changed = true;
-  /** Versions ended but still in place. */
-  ended: Version[] = [];
-  imageAt = -1;
-
-  free(): number {
-    const gap = heapUsable - this.lines * linePointerBytes - this.used - linePointerBytes;
-    return this.lines >= mostHeapLines && this.unused === 0 ? 0 : Math.max(0, gap);
-  }
-
-  filledBytes(): number {
-    return 24 + this.lines * linePointerBytes + this.used;
-  }
-}
 
 /** The log record that marks a page all-visible. */
 const visibleRecord = 59;
@@ -63,6 +33,7 @@ export class HeapSimulation {
   #transaction = 1;
   // Per version, by number.
   readonly #page: number[] = [];
+  readonly #line: number[] = [];
   readonly #bytes: number[] = [];
   readonly #endedIn: number[] = [];
   /** The version that indexes point at for this one. */
@@ -96,7 +67,7 @@ export class HeapSimulation {
     const version = this.#place(this.#roomFor(maxAlign(bytes), this.#reserve), bytes, undefined);
     this.#rows++;
     const page = this.#pages[this.#page[version]!]!;
-    const isNew = page.lines === 1;
+    const isNew = page.lineCount === 1;
     this.#wal.record("heap", 3, [{ page, bytes: 5 + bytes - tupleHeaderBytes, isNew }]);
     return version;
   }
@@ -121,7 +92,7 @@ export class HeapSimulation {
     this.#end(old, !isHot);
     const version = this.#place(pageNumber, bytes, isHot ? this.#root[old]! : undefined);
     const page = this.#pages[pageNumber]!;
-    const isNew = page.lines === 1;
+    const isNew = page.lineCount === 1;
     const payload =
       5 + (staysHere ? Math.min(bytes, changedBytes) : bytes) - (staysHere ? 0 : tupleHeaderBytes);
     const blocks = [{ page, bytes: payload, isNew }];
@@ -183,12 +154,7 @@ export class HeapSimulation {
     this.#pages.forEach((page, number) => {
       if (cleansIndexes && page.deadLines > 0) {
         this.#wal.record("vacuum", 2, [{ page, bytes: 2 * page.deadLines }]);
-        page.unused += page.deadLines;
-        page.deadLines = 0;
-        if (page.used === 0) {
-          page.lines = 0;
-          page.unused = 0;
-        }
+        page.freeDeadLines();
       }
       if (page.changed && page.ended.length === 0) {
         page.changed = false;
@@ -197,18 +163,19 @@ export class HeapSimulation {
       this.#map.set(number, page.free());
     });
     this.#truncate();
+    // Every session forgets which page it was filling.
+    this.#target = -1;
     return cleansIndexes;
   }
 
   /** Gives empty pages at the end back, if there are enough of them. */
   #truncate(): void {
     let keep = this.#pages.length;
-    while (keep > 0 && this.#pages[keep - 1]!.lines === 0) keep--;
+    while (keep > 0 && this.#pages[keep - 1]!.isEmpty) keep--;
     const empty = this.#pages.length - keep;
     if (empty === 0 || (empty < 1_000 && empty < this.#pages.length / 16)) return;
     this.#pages.length = keep;
     this.#map.truncate(keep);
-    this.#target = -1;
   }
 
   #roomFor(need: number, reserve: number): number {
@@ -216,7 +183,7 @@ export class HeapSimulation {
     if (candidate < 0 && this.#pages.length > 0) candidate = this.#pages.length - 1;
     while (candidate >= 0 && candidate < this.#pages.length) {
       const free = this.#pages[candidate]!.free();
-      if (need + reserve <= free || this.#pages[candidate]!.lines === 0) {
+      if (need + reserve <= free || this.#pages[candidate]!.isEmpty) {
         this.#target = candidate;
         return candidate;
       }
@@ -230,12 +197,12 @@ export class HeapSimulation {
 
   #place(pageNumber: number, bytes: number, root: Version | undefined): Version {
     const page = this.#pages[pageNumber]!;
-    if (page.unused > 0) page.unused--;
-    else page.lines++;
+    const line = page.takeLine();
     page.used += maxAlign(bytes);
     page.changed = true;
     const version = this.#page.length;
     this.#page.push(pageNumber);
+    this.#line.push(line);
     this.#bytes.push(maxAlign(bytes));
     this.#endedIn.push(0);
     this.#root.push(root ?? version);
@@ -263,8 +230,9 @@ export class HeapSimulation {
       page.used -= this.#bytes[version]!;
       const root = this.#root[version]!;
       // A root keeps its line pointer: a redirect while the chain lives, a dead one afterwards.
-      if (root !== version) page.unused++;
-      if (this.isDead(root) && this.#chainEndedIn[root] === this.#endedIn[version]) page.deadLines++;
+      if (root !== version) page.freeLine(this.#line[version]!);
+      const endsChain = this.isDead(root) && this.#chainEndedIn[root] === this.#endedIn[version];
+      if (endsChain) page.killLine(this.#line[root]!);
     }
     if (removed === 0) return;
     page.ended = stay;

@@ -1,8 +1,14 @@
 /** One table with its indexes: heap and b-trees kept in step. */
 import { BtreeSimulation } from "./btree-simulation.ts";
 import { HeapSimulation, type Version } from "./heap-simulation.ts";
-import { pageBytes } from "./page.ts";
-import { heapTupleBytes, indexTupleBytes, type RowWidths, type TableShape } from "./tuple.ts";
+import { maxAlign, pageBytes, tidBytes } from "./page.ts";
+import {
+  heapTupleBytes,
+  type IndexShape,
+  indexTupleBytes,
+  type RowWidths,
+  type TableShape,
+} from "./tuple.ts";
 import type { WalMeter } from "./wal-meter.ts";
 
 /** Per index name a number that sorts as its keys do; an index that is left out does not hold the row. */
@@ -39,6 +45,7 @@ export class TableSimulation {
       name: index.name,
       tree: new BtreeSimulation(wal, this.#heap, {
         tupleBytes: indexTupleBytes(shape, index, sample),
+        boundBytes: (columns) => boundBytes(shape, index, sample, columns),
         keyColumns: index.columns.length,
         isUnique: index.isUnique,
         fillFactor: index.fillFactor,
@@ -110,4 +117,11 @@ export class TableSimulation {
       if (key !== undefined) tree.insert(key, this.#heap.rootOf(version), isUnchanged);
     }
   }
+}
+
+/** An index tuple cut to its first columns; with the row pointer where even all of them are not enough. */
+function boundBytes(shape: TableShape, index: IndexShape, sample: RowWidths, columns: number): number {
+  const kept = { ...index, columns: index.columns.slice(0, columns) };
+  const rowPointer = columns > index.columns.length ? maxAlign(tidBytes) : 0;
+  return indexTupleBytes(shape, kept, sample) + rowPointer;
 }

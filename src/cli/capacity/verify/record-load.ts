@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import {
   executionLiveVacuum,
   fails,
+  jobsOfRound,
   type RecordPattern,
   recordVacuum,
   shardLiveVacuum,
@@ -38,6 +39,7 @@ export class RecordLoad {
   /** Random letters: a text that does not compress, cut to length. */
   readonly #shardText: string | null;
   readonly #attemptText: string;
+  readonly #cursor = new Map<number, Date>();
   #epoch = 0;
   #firstAttempts = 0;
   #sinceCheckpoint = 0;
@@ -82,83 +84,79 @@ export class RecordLoad {
   }
 
   async run(progress: (shards: number) => void): Promise<void> {
-    const { jobs, executionsPerJob, planBatch, how, shards } = this.#pattern;
-    const stepMs = Math.floor(monthMs / executionsPerJob);
+    const { rounds, planBatch, how, shards } = this.#pattern;
+    const stepMs = Math.floor(monthMs / rounds);
     let done = 0;
-    let before = this.#months[0]!.getTime();
     for (const month of this.#months) {
-      for (let number = 0; number < executionsPerJob; number++) {
-        const at = month.getTime() + number * stepMs + 1_000;
-        for (let first = 1; first <= jobs; first += planBatch) {
-          const last = Math.min(jobs, first + planBatch - 1);
-          if (how === "import") await this.#import(first, last, at);
-          else await this.#live(first, last, before, at, month);
-          done += (last - first + 1) * shards;
-          await this.#maybeCheckpoint((last - first + 1) * shards);
+      for (let round = 0; round < rounds; round++) {
+        const at = month.getTime() + round * stepMs + 1_000;
+        const running = jobsOfRound(this.#pattern, round);
+        for (let first = 0; first < running.length; first += planBatch) {
+          const batch = running.slice(first, first + planBatch);
+          if (how === "import") await this.#import(batch, at);
+          else await this.#live(batch, at, month);
+          done += batch.length * shards;
+          await this.#maybeCheckpoint(batch.length * shards);
           progress(done);
         }
-        before = at;
       }
     }
   }
 
-  async #import(first: number, last: number, at: number): Promise<void> {
+  async #import(jobs: readonly number[], at: number): Promise<void> {
     const { shards } = this.#pattern;
     await this.#db.transaction(async (tx) => {
       await tx.query(
         `INSERT INTO escapement.execution (job_id, fire_time, trigger_type, status, job_version, digest, shard_count, schedule_time,
            opened_at, actual_start_time, actual_end_time, duration_ms, missed_seconds, epoch)
-         SELECT j, t, 'schedule', 'success', 1, repeat('0', 64), $4, t, t, t, t, 1, 0, 1
-         FROM generate_series($1::integer, $2::integer) j, LATERAL (SELECT $3::timestamptz + make_interval(secs => j / 1000.0) AS t) x`,
-        [first, last, new Date(at), shards],
+         SELECT j, t, 'schedule', 'success', 1, repeat('0', 64), $3, t, t, t, t, 1, 0, 1
+         FROM unnest($1::integer[]) j, LATERAL (SELECT $2::timestamptz + make_interval(secs => j / 1000.0) AS t) x`,
+        [jobs, new Date(at), shards],
       );
       await tx.query(
         `INSERT INTO escapement.shard (job_id, fire_time, shard_no, status, attempt, owner, fence_token, start_time, end_time, rows, error)
-         SELECT j, t, s, 'success', 1, $5, 1, t, t, 1, $6
-         FROM generate_series($1::integer, $2::integer) j, LATERAL (SELECT $3::timestamptz + make_interval(secs => j / 1000.0) AS t) x,
-           generate_series(0, $4::integer - 1) s`,
-        [first, last, new Date(at), shards, incarnation, this.#shardText],
+         SELECT j, t, s, 'success', 1, $4, 1, t, t, 1, $5
+         FROM unnest($1::integer[]) j, LATERAL (SELECT $2::timestamptz + make_interval(secs => j / 1000.0) AS t) x,
+           generate_series(0, $3::integer - 1) s`,
+        [jobs, new Date(at), shards, incarnation, this.#shardText],
       );
     });
   }
 
-  async #live(first: number, last: number, before: number, at: number, month: Date): Promise<void> {
+  async #live(jobs: readonly number[], at: number, month: Date): Promise<void> {
     const { shards } = this.#pattern;
-    const cursors = [];
-    const fires = [];
-    for (let job = first; job <= last; job++) {
-      // A job's fires are a few milliseconds apart from those of the others, as cron's are not: it gives each execution a key of its own.
-      const offset = before === this.#months[0]!.getTime() ? 0 : job;
-      cursors.push({
-        job_id: job,
-        version: 1,
-        state: "active",
-        from: new Date(before + offset),
-        to: new Date(at + job),
-      });
-      fires.push({
-        job_id: job,
-        fire_time: new Date(at + job),
-        status: "planned",
-        trigger_type: "schedule",
-        shard_count: shards,
-        class: 1,
-        max_tries: 5,
-        misfire_threshold_ms: 1e13,
-        blocking: "allow",
-        continue_fenced: false,
-        freezes: false,
-        version: 1,
-        digest: "0".repeat(64),
-      });
-    }
+    // Jobs fire a millisecond apart, so that each execution has a key of its own in every index.
+    const fireTime = (job: number) => new Date(at + job);
+    const cursors = jobs.map((job) => ({
+      job_id: job,
+      version: 1,
+      state: "active",
+      from: this.#cursor.get(job) ?? this.#months[0],
+      to: fireTime(job),
+    }));
+    for (const job of jobs) this.#cursor.set(job, fireTime(job));
+    const fires = jobs.map((job) => ({
+      job_id: job,
+      fire_time: fireTime(job),
+      status: "planned",
+      trigger_type: "schedule",
+      shard_count: shards,
+      class: 1,
+      max_tries: 5,
+      misfire_threshold_ms: 1e13,
+      blocking: "allow",
+      continue_fenced: false,
+      freezes: false,
+      version: 1,
+      digest: "0".repeat(64),
+    }));
     await this.#db.query("SELECT escapement.plan($1, $2, $3::jsonb, $4::jsonb)", [
       incarnation,
       this.#epoch,
       JSON.stringify(cursors),
       JSON.stringify(fires),
     ]);
-    const count = last - first + 1;
+    const count = jobs.length;
     this.#vacuum.inserted("execution", month, count);
     this.#vacuum.inserted("shard", month, count * shards);
     await this.#db.query("SELECT escapement.open_due($1)", [count]);
