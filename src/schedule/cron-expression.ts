@@ -9,8 +9,8 @@
  * - The expression is a wildcard one if its second, minute or hour contains `*`, a range or a step. Wildcard
  *   expressions keep real time when the clock is set back; the others name fixed times of the day.
  */
-import { closest } from "fastest-levenshtein";
 import { EscapementError } from "../base/errors.ts";
+import { closest } from "../spec/closest.ts";
 import { type DayFields, parseDayOfMonth, parseDayOfWeek } from "./cron-days.ts";
 import { type Fail, type Field, fieldSpecs, parseField } from "./cron-field.ts";
 import { LocalTimes } from "./local-times.ts";
@@ -76,7 +76,8 @@ function expandNickname(text: string, fail: Fail): string {
   if (name === "@reboot") fail("@reboot names no time; a job needs fire times");
   if (name.startsWith("@every"))
     fail(`write an interval as every, for example every ${text.slice(6).trim() || "5m"}`);
-  return fail(`${text} is not known; did you mean ${closest(name, Object.keys(nicknames))}?`);
+  const near = closest(name, Object.keys(nicknames));
+  return fail(`${text} is not known; ${near === undefined ? "write five fields" : `did you mean ${near}?`}`);
 }
 
 function wrongCount(text: string, parts: readonly string[], fail: Fail): never {

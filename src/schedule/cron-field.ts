@@ -1,5 +1,5 @@
 /** One field of a cron expression: lists, ranges, steps and names, read strictly. */
-import { closest } from "fastest-levenshtein";
+import { closest } from "../spec/closest.ts";
 
 /** Throws E_CRON_SYNTAX for the expression being read. */
 export type Fail = (reason: string) => never;
@@ -135,14 +135,15 @@ function biggerUnit(spec: FieldSpec): string {
 
 function suggestion(text: string, spec: FieldSpec): string {
   const range = `${spec.min}-${spec.max}`;
-  if (!spec.names)
-    return text.toUpperCase() === "H"
-      ? `H is another program's hash; write a number ${range}`
-      : `write ${range}`;
   const upper = text.toUpperCase();
+  if (!spec.names)
+    return upper === "H" ? `H is another program's hash; write a number ${range}` : `write ${range}`;
+  const letters = (word: string) => [...word].sort().join("");
   const near =
-    spec.names.find((name) => upper.startsWith(name)) ?? closest(upper.slice(0, 3), [...spec.names]);
-  return /^[A-Z]+$/.test(upper)
-    ? `did you mean ${near}?`
-    : `write ${range} or ${spec.names[0]}-${spec.names.at(-1)}`;
+    // A name written out, two letters swapped, or one letter wrong.
+    spec.names.find((name) => upper.startsWith(name) || letters(name) === letters(upper)) ??
+    closest(upper.slice(0, 3), spec.names);
+  return near === undefined
+    ? `write ${range} or ${spec.names[0]} to ${spec.names.at(-1)}`
+    : `did you mean ${near}?`;
 }

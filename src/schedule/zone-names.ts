@@ -1,5 +1,5 @@
 /** Which zone names are accepted, and which one was probably meant. */
-import { distance } from "fastest-levenshtein";
+import { closest } from "../spec/closest.ts";
 
 /**
  * IANA names without a slash. Anything else without one is an abbreviation, and Node reads those in its own
@@ -27,13 +27,10 @@ const renamed = [
 
 /** The nearest known name, by the whole of it or by its city; nothing if none is near. */
 export function suggestZone(name: string): string | undefined {
-  const wanted = name.toLowerCase().replaceAll(" ", "_");
-  let best: { name: string; cost: number } | undefined;
-  for (const known of [...renamed, ...Intl.supportedValuesOf("timeZone")]) {
-    const lower = known.toLowerCase();
-    const city = lower.slice(lower.lastIndexOf("/") + 1);
-    const cost = Math.min(distance(wanted, lower), distance(wanted, city) + (known === "UTC" ? 0 : 0.5));
-    if (!best || cost < best.cost) best = { name: known, cost };
-  }
-  return best && best.cost <= Math.max(1, wanted.length / 4) ? best.name : undefined;
+  const zones = [...renamed, ...Intl.supportedValuesOf("timeZone")];
+  const whole = closest(name, zones);
+  if (whole !== undefined) return whole;
+  const byCity = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf("/") + 1), zone]));
+  const city = closest(name, [...byCity.keys()]);
+  return city === undefined ? undefined : byCity.get(city);
 }

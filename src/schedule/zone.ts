@@ -44,10 +44,10 @@ export function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** True if the zone's offset changes within ten years of the instant, so that the DST policies matter. */
+/** True if the zone's offset changes within five years of the instant, so that the DST policies matter. */
 export function hasTransitionsAhead(name: string, fromMs: number): boolean {
   const from = Math.floor(fromMs / 1000);
-  return zoneOf(name).transitions(from, from + 10 * 366 * secondsPerDay).length > 0;
+  return zoneOf(name).transitions(from, from + 5 * 366 * secondsPerDay).length > 0;
 }
 
 /** Offsets are seconds east of UTC; instants are seconds since the Unix epoch. */
