@@ -14,7 +14,7 @@ import { EscapementError } from "../base/errors.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
 import { Database } from "../store/database.ts";
 import { freePort } from "./free-port.ts";
-import { spawnTethered, type TetheredProcess } from "./tether.ts";
+import { spawnTethered, type TetheredProcess, tetherFolder } from "./tether.ts";
 import { temporaryFolder, unprivilegedUser } from "./unprivileged-user.ts";
 
 export interface PgbouncerOptions {
@@ -54,6 +54,7 @@ export async function startPgbouncer(options: PgbouncerOptions): Promise<Pgbounc
   }
   const user = unprivilegedUser();
   const folder = temporaryFolder("escapement-pgbouncer-", user);
+  const untether = tetherFolder(folder);
   const server = new URL(options.serverUrl);
   const port = await freePort();
   const files = {
@@ -89,7 +90,6 @@ server_fast_close = 1
       workingFolder: folder,
       stdout: log,
       stderr: log,
-      orphanRemoves: folder,
     });
   } finally {
     closeSync(log);
@@ -104,6 +104,7 @@ server_fast_close = 1
     running.kill("SIGKILL");
     await running.exited;
     rmSync(folder, { recursive: true, force: true });
+    untether();
   };
   if (!(await answers(through(options.serverUrl), running))) {
     const lastWords = readFileSync(join(folder, "pgbouncer.log"), "utf8").trim().split("\n").at(-1) ?? "";

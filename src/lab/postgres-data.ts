@@ -1,9 +1,9 @@
 /** Makes the data folder of a throw-away PostgreSQL server. */
-import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EscapementError } from "../base/errors.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
+import { spawnTethered } from "./tether.ts";
 import type { UnixUser } from "./unprivileged-user.ts";
 
 /**
@@ -27,22 +27,18 @@ export async function initialiseData(
     "--no-sync",
     "--no-instructions",
   ];
-  const child = spawn(join(binaries.folder, "initdb"), ["-D", data, ...options], {
-    env: plainEnvironment(),
-    cwd: directory,
-    stdio: ["ignore", "pipe", "pipe"],
-    ...(user ? { uid: user.uid, gid: user.gid } : {}),
+  const initdb = await spawnTethered({
+    command: [join(binaries.folder, "initdb"), "-D", data, ...options],
+    environment: plainEnvironment(),
+    workingFolder: directory,
+    user,
+    stdout: "pipe",
+    stderr: "pipe",
   });
   let output = "";
-  child.stdout.on("data", (chunk) => (output += chunk));
-  child.stderr.on("data", (chunk) => (output += chunk));
-  const code = await new Promise<number | null>((resolve) => {
-    child.once("error", (error) => {
-      output += error.message;
-      resolve(null);
-    });
-    child.once("close", resolve);
-  });
+  for (const stream of [initdb.child.stdout, initdb.child.stderr])
+    stream?.on("data", (chunk) => (output += chunk));
+  const { code } = await initdb.exited;
   if (code !== 0) {
     throw new EscapementError("E_UNAVAILABLE", {
       what: `initdb failed: ${output.trim().split("\n").slice(-3).join(" / ")}`,

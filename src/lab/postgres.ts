@@ -16,7 +16,7 @@ import { Database } from "../store/database.ts";
 import { freePort } from "./free-port.ts";
 import { findPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
 import { initialiseData, plainEnvironment } from "./postgres-data.ts";
-import { spawnTethered, type TetheredProcess } from "./tether.ts";
+import { spawnTethered, type TetheredProcess, tetherFolder } from "./tether.ts";
 import { ownedFolder, temporaryFolder, type UnixUser, unprivilegedUser } from "./unprivileged-user.ts";
 
 export interface PostgresOptions {
@@ -39,6 +39,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const binaries = findPostgres(user);
   const temporary = options.directory === undefined;
   const directory = options.directory ?? temporaryFolder("escapement-pg-", user);
+  const untether = temporary ? tetherFolder(directory) : () => {};
   try {
     ownedFolder(directory, user);
     if (!existsSync(join(directory, "data/PG_VERSION"))) await initialiseData(binaries, directory, user);
@@ -48,7 +49,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
         directory,
         options.port ?? (await freePort()),
         user,
-        temporary,
+        untether,
         options,
       );
       try {
@@ -66,6 +67,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     }
   } catch (error) {
     if (temporary) rmSync(directory, { recursive: true, force: true });
+    untether();
     throw error;
   }
 }
@@ -77,7 +79,7 @@ export class PostgresServer {
   readonly url: string;
   readonly binaries: PostgresBinaries;
   readonly #user: UnixUser | undefined;
-  readonly #temporary: boolean;
+  readonly #untether: () => void;
   readonly #environment: Readonly<Record<string, string>>;
   #process: TetheredProcess | undefined;
 
@@ -87,7 +89,7 @@ export class PostgresServer {
     directory: string,
     port: number,
     user: UnixUser | undefined,
-    temporary: boolean,
+    untether: () => void,
     options: PostgresOptions,
   ) {
     this.binaries = binaries;
@@ -95,7 +97,7 @@ export class PostgresServer {
     this.port = port;
     this.url = this.urlOf("postgres");
     this.#user = user;
-    this.#temporary = temporary;
+    this.#untether = untether;
     this.#environment = options.environment ?? {};
     const settings = {
       ...options.settings,
@@ -158,6 +160,7 @@ export class PostgresServer {
   async remove(): Promise<void> {
     await this.stop("immediate");
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    this.#untether();
   }
 
   /** Makes a database, empty or as a copy of `template` (which nobody may be connected to). @returns its URL */
@@ -189,7 +192,6 @@ export class PostgresServer {
         stdout: log,
         stderr: log,
         orphanSignal: "QUIT",
-        orphanRemoves: this.#temporary ? this.directory : undefined,
       });
     } finally {
       closeSync(log);

@@ -26,6 +26,7 @@ import { type PostgresServer, startPostgres } from "./postgres.ts";
 import { ProcessClock } from "./process-clock.ts";
 import { endProcessesWith, labVariable } from "./strays.ts";
 import { type Direction, startTcpProxy } from "./tcp-proxy.ts";
+import { tetherFolder } from "./tether.ts";
 
 export interface ProcessClusterOptions extends Partial<ClusterShape> {
   /** A Cluster file to use as it is, instead of one made from the shape; its store must be `urlEnv: ESCAPEMENT_STORE_URL`. */
@@ -54,7 +55,8 @@ export async function startProcessCluster(options: ProcessClusterOptions = {}): 
   mkdirSync(join(directory, "logs"), { recursive: true });
   mkdirSync(join(directory, "clocks"), { recursive: true });
   for (const folder of [directory, join(directory, "clocks")]) chmodSync(folder, 0o755);
-  const cluster = new ProcessCluster(directory, options);
+  const untether = options.directory === undefined ? tetherFolder(directory) : () => {};
+  const cluster = new ProcessCluster(directory, options, untether);
   try {
     await cluster.up();
     return cluster;
@@ -68,6 +70,7 @@ export class ProcessCluster {
   readonly directory: string;
   readonly nodes: ClusterNode[] = [];
   readonly #options: ProcessClusterOptions;
+  readonly #untether: () => void;
   readonly #mark = `${labVariable}=${randomUUID()}`;
   #storeClock: ProcessClock | undefined;
   #server: PostgresServer | undefined;
@@ -76,8 +79,9 @@ export class ProcessCluster {
   #url = "";
 
   /** Use {@link startProcessCluster}. */
-  constructor(directory: string, options: ProcessClusterOptions) {
+  constructor(directory: string, options: ProcessClusterOptions, untether: () => void) {
     this.directory = directory;
+    this.#untether = untether;
     this.#options = options;
   }
 
@@ -206,6 +210,7 @@ export class ProcessCluster {
     await this.#server?.remove();
     if (this.#options.directory === undefined)
       rmSync(this.directory, { recursive: true, force: true, maxRetries: 10 });
+    this.#untether();
     return { strays };
   }
 

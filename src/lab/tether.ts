@@ -1,5 +1,5 @@
 /**
- * Child processes that do not outlive us, not even when we die by SIGKILL.
+ * Child processes and folders that do not outlive us, not even when we die by SIGKILL.
  *
  *   this process ──pipe──▶ watcher (one /bin/sh, in a session of its own)
  *        │                    │  the pipe ends = we are gone
@@ -28,8 +28,6 @@ export interface TetherOptions {
   readonly stderr?: number | StdioNull | StdioPipe;
   /** What the watcher sends first when we are gone; SIGKILL follows after 5 s. Default KILL. */
   readonly orphanSignal?: "KILL" | "QUIT" | "TERM";
-  /** A folder that the watcher removes, after the child's end, when we are gone. */
-  readonly orphanRemoves?: string | undefined;
 }
 
 export interface ProcessExit {
@@ -55,7 +53,7 @@ export interface TetheredProcess {
  */
 export async function spawnTethered(options: TetherOptions): Promise<TetheredProcess> {
   const [program, ...args] = options.command;
-  const watcherInput = openWatcher();
+  openWatcher();
   const child = spawn(program, args, {
     env: options.environment as NodeJS.ProcessEnv,
     cwd: options.workingFolder,
@@ -75,15 +73,10 @@ export async function spawnTethered(options: TetherOptions): Promise<TetheredPro
       { cause: reason },
     );
   }
-  const line = `+ ${pid} ${options.orphanSignal ?? "KILL"} ${options.orphanRemoves ?? ""}\n`;
-  tethered.set(pid, line);
-  watcherInput.write(line);
+  const untether = tether(`p${pid}`, `${options.orphanSignal ?? "KILL"} ${pid}`);
 
   let exit: ProcessExit | undefined;
-  child.once("exit", () => {
-    tethered.delete(pid);
-    watcherInput.write(`- ${pid}\n`);
-  });
+  child.once("exit", untether);
   const closed = new Promise<ProcessExit>((resolve) => {
     child.once("close", (code, signal) => {
       exit = { code, signal };
@@ -105,33 +98,54 @@ export async function spawnTethered(options: TetherOptions): Promise<TetheredPro
   };
 }
 
-/** What the watcher knows, by pid, as the line that told it. */
-const tethered = new Map<number, string>();
+/**
+ * Has a folder removed, after the end of all children, when we are gone.
+ * @returns a function that gives it up again, to be called when the folder is removed or kept
+ */
+export function tetherFolder(folder: string): () => void {
+  folders += 1;
+  return tether(`f${folders}`, `RM ${folder}`);
+}
+
+let folders = 0;
+/** What the watcher knows: key, and what is to be done about it when we are gone. */
+const tethered = new Map<string, string>();
 let watcher: { readonly process: ChildProcess; readonly input: Writable } | undefined;
+
+function tether(key: string, what: string): () => void {
+  const input = openWatcher();
+  tethered.set(key, what);
+  input.write(`+ ${key} ${what}\n`);
+  return () => {
+    if (tethered.delete(key)) watcher?.input.write(`- ${key}\n`);
+  };
+}
 
 const watcherScript = `
 set -f
 listed=
-while read -r what pid rest; do
-  case $what in
-    +) listed="$listed $pid"; eval "rest_$pid=\\$rest" ;;
-    -) kept=; for one in $listed; do [ "$one" = "$pid" ] || kept="$kept $one"; done; listed=$kept ;;
+while read -r sign key what; do
+  case $sign in
+    +) listed="$listed $key"; eval "what_$key=\\$what" ;;
+    -) kept=; for one in $listed; do [ "$one" = "$key" ] || kept="$kept $one"; done; listed=$kept ;;
   esac
 done
-for pid in $listed; do
-  eval "rest=\\$rest_$pid"; kill -s "\${rest%% *}" "$pid"
+processes=
+for key in $listed; do
+  eval "what=\\$what_$key"; word=\${what%% *} rest=\${what#* }
+  case $key in p*) kill -s "$word" "$rest"; processes="$processes $rest" ;; esac
 done
 tries=0
 while [ $tries -lt 50 ]; do
   alive=
-  for pid in $listed; do kill -0 "$pid" && alive=yes; done
+  for pid in $processes; do kill -0 "$pid" && alive=yes; done
   [ "$alive" ] || break
   tries=$((tries + 1)); sleep 0.1
 done
-for pid in $listed; do
-  kill -s KILL "$pid"
-  eval "rest=\\$rest_$pid"; folder=\${rest#* }
-  case $folder in /?*) rm -rf -- "$folder" ;; esac
+for pid in $processes; do kill -s KILL "$pid"; done
+for key in $listed; do
+  eval "what=\\$what_$key"; folder=\${what#* }
+  case $key$folder in f*/?*) rm -rf -- "$folder" ;; esac
 done
 `;
 
@@ -153,6 +167,6 @@ function openWatcher(): Writable {
   process.unref();
   (input as Writable & { unref?(): void }).unref?.();
   watcher = { process, input };
-  for (const line of tethered.values()) input.write(line);
+  for (const [key, what] of tethered) input.write(`+ ${key} ${what}\n`);
   return input;
 }
