@@ -30,6 +30,7 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./backfill.ts"),
   },
   { name: "cancel", summary: "cancel an execution that has not ended", load: () => import("./cancel.ts") },
+  { name: "cron", summary: "show when a schedule fires, and say it in words", load: () => import("./cron.ts") },
   {
     name: "scheduler",
     summary: "run a scheduler; of several, one leads and the others stand by",
