@@ -1,38 +1,29 @@
 /**
- * Runs attempts through the supervisor and writes how they ended.
- *
- * A shard is "known" from its claim until its outcome is settled; what the
- * store says we hold and we do not know is handed back by the watch. A slot is
- * free again when the process has ended, before its outcome is written.
+ * Runs attempts through the supervisor. A slot is free again when the process
+ * has ended, before its outcome is written.
  */
-import { join, resolve } from "node:path";
 import { monotonicMs } from "../base/monotonic.ts";
 import type { ResourceClass } from "../spec/job-definition.ts";
 import type { ClaimedShard } from "../store/claim.ts";
-import type { FencedShard } from "../store/shard-key.ts";
-import { claimKey } from "../store/shard-key.ts";
 import type { WorkOrder } from "../store/work-order.ts";
 import { Attempt, type EndIntent } from "./attempt.ts";
-import { attemptEnvironment } from "./attempt-environment.ts";
-import type { CompletionQueue } from "./completion-queue.ts";
 import type { ExecutorContext } from "./context.ts";
 import { freezeInput } from "./freeze.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { killMarked, signalGroup } from "./leftovers.ts";
-import { type EndAnswer, judgeEnd, oneLine, tryAgain } from "./outcome.ts";
+import { handBack, judgeEnd, tryAgain } from "./outcome.ts";
+import type { OutcomeWriter } from "./outcome-writer.ts";
+import { killAfterMs, startCommand } from "./start-command.ts";
 import type { EndedEvent, SupervisorEvent } from "./supervisor/protocol.ts";
 import { SupervisorLink, supervisorMark } from "./supervisor-link.ts";
 
-/** From SIGTERM to SIGKILL of a child that timed out or was cancelled. */
-export const killAfterMs = 5_000;
 const classes: readonly ResourceClass[] = ["cpu", "memory", "io"];
 
 export class AttemptRunner {
   readonly #context: ExecutorContext;
-  readonly #completions: CompletionQueue;
+  readonly #outcomes: OutcomeWriter;
   readonly #onChange: () => void;
   readonly #running = new Map<number, Attempt>();
-  readonly #known = new Map<string, { readonly sinceMs: number }>();
   readonly #ending = new Set<Promise<void>>();
   #socket = "";
   #link: SupervisorLink | undefined;
@@ -41,9 +32,9 @@ export class AttemptRunner {
   #lastId = 0;
 
   /** @param onChange called when a slot became free or the supervisor is back */
-  constructor(context: ExecutorContext, completions: CompletionQueue, onChange: () => void) {
+  constructor(context: ExecutorContext, outcomes: OutcomeWriter, onChange: () => void) {
     this.#context = context;
-    this.#completions = completions;
+    this.#outcomes = outcomes;
     this.#onChange = onChange;
   }
 
@@ -104,15 +95,6 @@ export class AttemptRunner {
     return this.attempts().find((attempt) => attempt.capability === capability);
   }
 
-  byClaim(claim: FencedShard): Attempt | undefined {
-    const key = claimKey(claim);
-    return this.attempts().find((attempt) => claimKey(attempt.claim) === key);
-  }
-
-  isKnown(claim: FencedShard): boolean {
-    return this.#known.has(claimKey(claim));
-  }
-
   /** Fulfils when no process of that lease (or none at all) is left, and what ended is written. */
   async settled(lease?: LeaseKeeper): Promise<void> {
     while (
@@ -126,45 +108,16 @@ export class AttemptRunner {
   /** Starts a claimed shard. */
   start(claim: ClaimedShard, order: WorkOrder, lease: LeaseKeeper): void {
     const attempt = new Attempt(++this.#lastId, claim, order, lease);
-    this.#known.set(claimKey(claim), { sinceMs: attempt.claimedAtMs });
+    this.#outcomes.expect(claim);
     const link = this.#link;
     if (!link || this.#draining || !lease.trusted) {
-      void this.#write(attempt, lease, handBack("not started: the executor stops, or lost its lease"));
+      void this.#outcomes.write(claim, lease, handBack("not started: the executor stops, or lost its lease"));
       return;
     }
     this.#running.set(attempt.id, attempt);
-    const { definition } = attempt;
-    const freeze =
-      definition.shards.by === "frozen" && attempt.freezes ? definition.shards.freeze : undefined;
-    const { cluster, node } = this.#context;
-    const deadlineMs = attempt.deadlineMs;
-    link.send({
-      op: "start",
-      id: attempt.id,
-      command: freeze ?? definition.command,
-      workingDirectory:
-        definition.workingDirectory === undefined
-          ? join(node.workDirectory, `${order.executionId}-${claim.shardNo}-${claim.attempt}`)
-          : resolve(definition.workingDirectory),
-      ownsDirectory: definition.workingDirectory === undefined,
-      environment: attemptEnvironment(attempt, this.#socket, process.env),
-      deadlineMs: deadlineMs === null ? null : link.toSupervisorClock(deadlineMs),
-      timeoutMs: definition.timeoutMs,
-      killAfterMs,
-      log: {
-        file: join(cluster.logs.directory, node.name, definition.namespace, `${definition.name}.log`),
-        label: `${claim.fireTime.toISOString()} shard=${claim.shardNo} attempt=${claim.attempt}`,
-        maxFileBytes: cluster.logs.maxFileBytes,
-        keepFiles: cluster.logs.keepFiles,
-      },
-      capture: freeze !== undefined,
-    });
-  }
-
-  /** Gives back a claim that was not started. */
-  refuse(claim: ClaimedShard, lease: LeaseKeeper, answer: EndAnswer): void {
-    this.#known.set(claimKey(claim), { sinceMs: monotonicMs() });
-    void this.#write({ claim }, lease, answer);
+    link.send(
+      startCommand(this.#context, attempt, this.#socket, (instantMs) => link.toSupervisorClock(instantMs)),
+    );
   }
 
   /** Hands on the deadlines of a renewed lease. */
@@ -178,7 +131,7 @@ export class AttemptRunner {
   }
 
   /** SIGTERM, and SIGKILL later. */
-  stop(attempt: Attempt, intent: EndIntent, killAfter: number): void {
+  stop(attempt: Attempt, intent: EndIntent, killAfter = killAfterMs): void {
     if (attempt.intent) return;
     attempt.intent = intent;
     this.#link?.send({ op: "stop", id: attempt.id, killAfterMs: killAfter });
@@ -230,7 +183,7 @@ export class AttemptRunner {
 
   async #finish(attempt: Attempt, ended: Omit<EndedEvent, "event" | "id">): Promise<void> {
     if (attempt.intent === "not-held") {
-      this.#known.delete(claimKey(attempt.claim));
+      this.#outcomes.forget(attempt.claim);
       this.#context.log.warn(attempt.fields, "killed: the store says that the shard is not ours any more");
       return;
     }
@@ -242,35 +195,7 @@ export class AttemptRunner {
       const problem = await freezeInput(this.#context.db, attempt);
       if (problem !== undefined) answer = tryAgain(question, answer.exitCode, problem);
     }
-    await this.#write(attempt, attempt.lease, answer);
-  }
-
-  async #write(of: Attempt | Pick<Attempt, "claim">, lease: LeaseKeeper, answer: EndAnswer): Promise<void> {
-    const { claim } = of;
-    const attempt = of instanceof Attempt ? of : undefined;
-    const { jobId, fireTime, shardNo, fenceToken } = claim;
-    const end = { jobId, fireTime, shardNo, fenceToken, ...answer, rows: attempt?.rows ?? null };
-    const mayWait = () => lease.trusted || ((attempt?.continuesFenced ?? false) && !this.#closed);
-    const result = await this.#completions.write(end, lease.incarnation, mayWait);
-    this.#known.delete(claimKey(claim));
-    const { log, metrics } = this.#context;
-    const fields = {
-      ...(attempt?.fields ?? { jobId, shard: shardNo }),
-      outcome: answer.outcome,
-      ...(answer.exitCode === null ? {} : { exitCode: answer.exitCode }),
-      ...(answer.error === null ? {} : { error: answer.error }),
-    };
-    if (result === "accepted") {
-      metrics.ends.add(1, { outcome: answer.outcome });
-      const ms = Math.round(monotonicMs() - (attempt?.claimedAtMs ?? monotonicMs()));
-      log.info({ ...fields, ms }, "attempt ended");
-    } else if (result === "refused") {
-      metrics.refused.add(1, { kind: answer.outcome });
-      log.warn(fields, "outcome refused: the claim is not held any more");
-    } else {
-      metrics.givenUp.add();
-      log.warn(fields, "outcome not written: the store was away for too long");
-    }
+    await this.#outcomes.write(attempt.claim, attempt.lease, answer, attempt);
   }
 
   /** The supervisor is dead: its children die with it, and a new one is started. */
@@ -307,9 +232,4 @@ export class AttemptRunner {
       }
     }
   }
-}
-
-/** Back to the others, without using up a try. */
-export function handBack(why: string): EndAnswer {
-  return { outcome: "interrupted", delayMs: 0, exitCode: null, error: oneLine(why) };
 }

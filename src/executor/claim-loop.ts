@@ -9,10 +9,11 @@ import type { ResourceClass } from "../spec/job-definition.ts";
 import { type ClaimedShard, claimShards, type LaneOutlook, laneOutlook } from "../store/claim.ts";
 import { openDue } from "../store/opening.ts";
 import { readWorkOrders, type WorkOrder } from "../store/work-order.ts";
-import { type AttemptRunner, handBack } from "./attempt-runner.ts";
+import type { AttemptRunner } from "./attempt-runner.ts";
 import type { ExecutorContext } from "./context.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import { tryAgain } from "./outcome.ts";
+import { type EndAnswer, handBack, tryAgain } from "./outcome.ts";
+import type { OutcomeWriter } from "./outcome-writer.ts";
 
 const classes: readonly ResourceClass[] = ["cpu", "memory", "io"];
 const longestSleepMs = 1_000;
@@ -23,9 +24,12 @@ const openingBudgetMs = 200;
 /** Something is due but someone else is at it: look again this soon, then less often. */
 const contendedMs = { first: 5, most: 250 };
 
+const noDelay = { maxAttempts: 1, delaysMs: [] };
+
 export class ClaimLoop {
   readonly #context: ExecutorContext;
   readonly #runner: AttemptRunner;
+  readonly #outcomes: OutcomeWriter;
   readonly #lease: LeaseKeeper;
   #wake = new AbortController();
   #contended = 0;
@@ -33,9 +37,10 @@ export class ClaimLoop {
   /** A claim is on its way: the store may know of shards that we do not. */
   claiming = false;
 
-  constructor(context: ExecutorContext, runner: AttemptRunner, lease: LeaseKeeper) {
+  constructor(context: ExecutorContext, runner: AttemptRunner, outcomes: OutcomeWriter, lease: LeaseKeeper) {
     this.#context = context;
     this.#runner = runner;
+    this.#outcomes = outcomes;
     this.#lease = lease;
   }
 
@@ -154,28 +159,20 @@ export class ClaimLoop {
 
   async #startAll(claims: readonly ClaimedShard[]): Promise<void> {
     if (claims.length === 0) return;
+    const refuse = (claim: ClaimedShard, answer: EndAnswer) =>
+      void this.#outcomes.write(claim, this.#lease, answer);
     const orders = new Map<string, WorkOrder>();
     try {
       for (const order of await readWorkOrders(this.#context.db, distinctExecutions(claims)))
         orders.set(executionKey(order), order);
     } catch (error) {
-      for (const claim of claims)
-        this.#runner.refuse(claim, this.#lease, handBack(`not started: ${messageOf(error)}`));
+      for (const claim of claims) refuse(claim, handBack(`not started: ${messageOf(error)}`));
       throw error;
     }
     for (const claim of claims) {
       const order = orders.get(executionKey(claim));
       if (order) this.#runner.start(claim, order, this.#lease);
-      else
-        this.#runner.refuse(
-          claim,
-          this.#lease,
-          tryAgain(
-            { ...claim, retry: { maxAttempts: claim.maxTries, delaysMs: [] } },
-            null,
-            "its execution has no record",
-          ),
-        );
+      else refuse(claim, tryAgain({ ...claim, retry: noDelay }, null, "its execution has no record"));
     }
   }
 }

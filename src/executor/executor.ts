@@ -26,6 +26,7 @@ import { HoldingWatch } from "./holding-watch.ts";
 import { readHostFacts } from "./host-facts.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { ExecutorMetrics } from "./metrics.ts";
+import { OutcomeWriter } from "./outcome-writer.ts";
 import { Reaper } from "./reaper.ts";
 import { reportHandler } from "./report-answers.ts";
 import { ReportSocket } from "./report-socket.ts";
@@ -52,6 +53,7 @@ export class Executor {
   readonly #options: ExecutorOptions;
   readonly #context: ExecutorContext;
   readonly #completions: CompletionQueue;
+  readonly #outcomes: OutcomeWriter;
   readonly #runner: AttemptRunner;
   readonly #socket: ReportSocket;
   readonly #observer = new LeaseObserver();
@@ -73,9 +75,16 @@ export class Executor {
       onLogTrouble: (file, reason, droppedBytes) => void this.#logTrouble(file, reason, droppedBytes),
     };
     this.#completions = new CompletionQueue(db, log);
-    this.#runner = new AttemptRunner(this.#context, this.#completions, () => this.#claims?.wake());
+    this.#outcomes = new OutcomeWriter(this.#context, this.#completions);
+    this.#runner = new AttemptRunner(this.#context, this.#outcomes, () => this.#claims?.wake());
     this.#socket = new ReportSocket(this.#context.host, reportHandler(this.#context, this.#runner), log);
-    this.#showState();
+    this.metrics.show({
+      running: () => this.#runner.counts,
+      slots: node.slots,
+      waitingOutcomes: () => this.#completions.length,
+      trustedForMs: () => (this.#lease?.trusted ? this.#lease.trustedUntilMs - monotonicMs() : 0),
+      offsetMs: () => this.#lease?.offsetMs ?? null,
+    });
   }
 
   /** Why it is not ready to run anything, or null. */
@@ -93,9 +102,9 @@ export class Executor {
    */
   async run(drain: AbortSignal, quit: AbortSignal): Promise<void> {
     try {
-      await this.#waitForStore(drain);
       await this.#socket.open();
-      await this.#runner.open(this.#socket.path);
+      // Side by side: a restart should cost no more than it must.
+      await Promise.all([this.#waitForStore(drain), this.#runner.open(this.#socket.path)]);
       while (!drain.aborted) await this.#live(drain, quit);
     } finally {
       this.#runner.close();
@@ -133,11 +142,11 @@ export class Executor {
     if (!lease) return;
     const ending = AbortSignal.any([drain, lost.signal]);
     const over = new AbortController();
-    const claims = new ClaimLoop(this.#context, this.#runner, lease);
+    const claims = new ClaimLoop(this.#context, this.#runner, this.#outcomes, lease);
     this.#claims = claims;
     const loops = [
       claims.run(ending),
-      new HoldingWatch(this.#context, this.#runner, lease, claims).run(over.signal),
+      new HoldingWatch(this.#context, this.#runner, this.#outcomes, lease, claims).run(over.signal),
       new Reaper(this.#context, this.#runner, lease, this.#observer).run(ending),
     ];
     await aborted(ending);
@@ -238,33 +247,6 @@ export class Executor {
     } as const;
     await raiseAlert(db, alert).catch((error) =>
       log.warn({ reason: messageOf(error) }, "the alert about it could not be written"),
-    );
-  }
-
-  #showState(): void {
-    const { registry } = this.metrics;
-    const { node } = this.#options;
-    registry.gauge("escapement_executor_running", "Attempts that run now, by class.", (gauge) => {
-      for (const [of, count] of Object.entries(this.#runner.counts)) gauge.set(count, { class: of });
-    });
-    registry.gauge("escapement_executor_slots", "Attempts that may run at once, by class.", (gauge) => {
-      for (const [of, count] of Object.entries(node.slots)) gauge.set(count, { class: of });
-    });
-    registry.gauge("escapement_executor_waiting_outcomes", "Outcomes that are not written yet.", (gauge) =>
-      gauge.set(this.#completions.length),
-    );
-    registry.gauge(
-      "escapement_executor_lease_trusted_seconds",
-      "How long the lease is still trusted without another renewal.",
-      (gauge) => gauge.set(this.#lease?.trusted ? (this.#lease.trustedUntilMs - monotonicMs()) / 1_000 : 0),
-    );
-    registry.gauge(
-      "escapement_executor_clock_offset_seconds",
-      "This host's wall clock minus the database's.",
-      (gauge) => {
-        const offsetMs = this.#lease?.offsetMs;
-        if (offsetMs != null) gauge.set(offsetMs / 1_000);
-      },
     );
   }
 }

@@ -10,23 +10,33 @@ import { monotonicMs, sleep } from "../base/monotonic.ts";
 import { type HeldShard, heldShards } from "../store/claim.ts";
 import { completeAttempts } from "../store/completion.ts";
 import { claimKey } from "../store/shard-key.ts";
-import { type AttemptRunner, handBack, killAfterMs } from "./attempt-runner.ts";
+import type { AttemptRunner } from "./attempt-runner.ts";
 import type { ClaimLoop } from "./claim-loop.ts";
 import type { ExecutorContext } from "./context.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import { handBack } from "./outcome.ts";
+import type { OutcomeWriter } from "./outcome-writer.ts";
 
 const everyMs = 1_000;
 
 export class HoldingWatch {
   readonly #context: ExecutorContext;
   readonly #runner: AttemptRunner;
+  readonly #outcomes: OutcomeWriter;
   readonly #lease: LeaseKeeper;
   readonly #claims: ClaimLoop;
   #strangers = new Set<string>();
 
-  constructor(context: ExecutorContext, runner: AttemptRunner, lease: LeaseKeeper, claims: ClaimLoop) {
+  constructor(
+    context: ExecutorContext,
+    runner: AttemptRunner,
+    outcomes: OutcomeWriter,
+    lease: LeaseKeeper,
+    claims: ClaimLoop,
+  ) {
     this.#context = context;
     this.#runner = runner;
+    this.#outcomes = outcomes;
     this.#lease = lease;
     this.#claims = claims;
   }
@@ -52,7 +62,7 @@ export class HoldingWatch {
     const byKey = new Map(held.map((shard) => [claimKey(shard), shard]));
     for (const attempt of this.#runner.attempts(this.#lease)) {
       const shard = byKey.get(claimKey(attempt.claim));
-      if (shard?.cancelRequested) this.#runner.stop(attempt, "cancel", killAfterMs);
+      if (shard?.cancelRequested) this.#runner.stop(attempt, "cancel");
       // The question was sent after its claim was answered, so the store should know it.
       else if (!shard && attempt.claimedAtMs < askedMs) this.#runner.kill(attempt, "not-held");
     }
@@ -62,7 +72,7 @@ export class HoldingWatch {
 
   /** Only what was strange at two looks in a row, with no claim on its way at either. */
   async #returnStrangers(held: readonly HeldShard[]): Promise<void> {
-    const strange = held.filter((shard) => !this.#runner.isKnown(shard));
+    const strange = held.filter((shard) => !this.#outcomes.isExpected(shard));
     const again = strange.filter((shard) => this.#strangers.has(claimKey(shard)));
     this.#strangers = new Set(strange.map(claimKey));
     if (again.length === 0) return;

@@ -1,5 +1,6 @@
 /** Health and metrics of an executor, for monitoring; read-only, no secrets. */
 import { createServer, type Server } from "node:http";
+import { EscapementError, messageOf } from "../base/errors.ts";
 import { prometheusContentType } from "../base/prometheus.ts";
 import type { HttpAddress } from "../spec/cluster-definition.ts";
 
@@ -9,7 +10,7 @@ export interface HttpAnswers {
   readonly metrics: () => string;
 }
 
-/** @throws when the address cannot be listened on */
+/** @throws E_UNAVAILABLE when the address cannot be listened on */
 export function serveHttp({ address, port }: HttpAddress, answers: HttpAnswers): Promise<Server> {
   const server = createServer((request, response) => {
     const send = (status: number, type: string, body: string) => {
@@ -32,9 +33,19 @@ export function serveHttp({ address, port }: HttpAddress, answers: HttpAnswers):
     }
   });
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) =>
+      reject(
+        new EscapementError(
+          "E_UNAVAILABLE",
+          {
+            what: `cannot listen on ${address}:${port}: ${messageOf(error)}`,
+            hint: "see http in the cluster file",
+          },
+          { cause: error },
+        ),
+      ),
+    );
     server.listen(port, address, () => {
-      server.off("error", reject);
       resolve(server);
     });
   });

@@ -1,5 +1,15 @@
 /** What an executor counts and shows; see docs/executor.md for the meaning of each. */
 import { MetricRegistry } from "../base/prometheus.ts";
+import type { ResourceClass } from "../spec/job-definition.ts";
+
+export interface ExecutorState {
+  readonly running: () => Readonly<Record<ResourceClass, number>>;
+  readonly slots: Readonly<Record<ResourceClass, number>>;
+  readonly waitingOutcomes: () => number;
+  readonly trustedForMs: () => number;
+  /** Null before the first renewal. */
+  readonly offsetMs: () => number | null;
+}
 
 export class ExecutorMetrics {
   readonly registry = new MetricRegistry();
@@ -42,4 +52,32 @@ export class ExecutorMetrics {
     "From claim to running process.",
     [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5],
   );
+
+  /** Adds what is read at every scrape. */
+  show(state: ExecutorState): void {
+    this.registry.gauge("escapement_executor_running", "Attempts that run now, by class.", (gauge) => {
+      for (const [of, count] of Object.entries(state.running())) gauge.set(count, { class: of });
+    });
+    this.registry.gauge("escapement_executor_slots", "Attempts that may run at once, by class.", (gauge) => {
+      for (const [of, count] of Object.entries(state.slots)) gauge.set(count, { class: of });
+    });
+    this.registry.gauge(
+      "escapement_executor_waiting_outcomes",
+      "Outcomes that are not written yet.",
+      (gauge) => gauge.set(state.waitingOutcomes()),
+    );
+    this.registry.gauge(
+      "escapement_executor_lease_trusted_seconds",
+      "How long the lease is still trusted without another renewal.",
+      (gauge) => gauge.set(state.trustedForMs() / 1_000),
+    );
+    this.registry.gauge(
+      "escapement_executor_clock_offset_seconds",
+      "This host's wall clock minus the database's.",
+      (gauge) => {
+        const offsetMs = state.offsetMs();
+        if (offsetMs !== null) gauge.set(offsetMs / 1_000);
+      },
+    );
+  }
 }

@@ -50,6 +50,11 @@ export function tryAgain(
   return { outcome: "retry", delayMs: retryDelayMs(retry, tries), exitCode, error: text };
 }
 
+/** Back to the others at once, without using up a try. */
+export function handBack(why: string): EndAnswer {
+  return { outcome: "interrupted", delayMs: 0, exitCode: null, error: oneLine(why) };
+}
+
 /** The wait after try number `tries`; the last delay repeats. */
 export function retryDelayMs(retry: Retry, tries: number): number {
   return retry.delaysMs[Math.min(tries, retry.delaysMs.length) - 1] ?? 0;

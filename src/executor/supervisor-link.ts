@@ -136,6 +136,8 @@ export class SupervisorLink {
 
   #hear(event: SupervisorEvent): void {
     if (event.event === "granted") {
+      // The reading that travelled fastest is the nearest to the truth.
+      this.#offsetMs = Math.max(this.#offsetMs, event.monotonicMs - monotonicMs());
       if (this.#unanswered && event.serial >= this.#unanswered.serial) this.#unanswered = undefined;
       return;
     }

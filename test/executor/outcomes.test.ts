@@ -111,3 +111,20 @@ test("what a command leaves running in its group ends with it", async () => {
   expect(pid).toBeGreaterThan(1);
   expect(isRunning(pid)).toBe(false);
 });
+
+test("a working directory that does not exist is named; a relative one starts where the executor was started", async () => {
+  const workshop = await Workshop.open();
+  await workshop.job("lost", "exit 0", {
+    workingDirectory: workshop.path("nowhere"),
+    retry: { maxAttempts: 1, delaysMs: [10] },
+  });
+  await workshop.job("placed", `pwd > ${workshop.path("pwd")}`, { workingDirectory: "." });
+  await workshop.executor();
+  const [lost, placed] = [await workshop.run("lost"), await workshop.run("placed")] as const;
+  await workshop.ended(lost, "failed");
+  await workshop.ended(placed);
+  expect((await workshop.attempts(lost))[0]!.error).toBe(
+    `cannot be started: the working directory ${workshop.path("nowhere")} does not exist`,
+  );
+  expect(workshop.lines("pwd")).toEqual([workshop.folder]);
+});

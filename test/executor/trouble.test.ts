@@ -1,6 +1,6 @@
 /** Things that go wrong around an executor: store, answers, clocks, disk. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../src/lab/free-port.ts";
 import { findClockLibrary, ProcessClock } from "../../src/lab/process-clock.ts";
@@ -125,19 +125,14 @@ test("logs are rotated by size, and only so many are kept", async () => {
   await workshop.executor();
   await workshop.job("chatty", 'i=0; while [ $i -lt 2000 ]; do echo "line $i"; i=$((i + 1)); done');
   await workshop.ended(await workshop.run("chatty"));
-  const sizes = await until(
-    () => {
-      const folder = workshop.path("logs/worker-1/default");
-      const listing = execFileSync("ls", ["-s", "--block-size=1", folder], { encoding: "utf8" });
-      return listing.includes("chatty.log.2") && listing;
-    },
-    { what: "the rotated files" },
-  );
-  expect(sizes).not.toContain("chatty.log.3");
-  const lines = workshop.jobLog("chatty").split("\n").filter(Boolean);
-  expect(lines.at(-1) ?? "").toMatch(/line \d+$/);
-  expect(workshop.jobLog("chatty")).toContain("line 1999\n");
-  expect(workshop.jobLog("chatty").length).toBeLessThan(4 * 20 * 1024);
+  // The end of an attempt does not wait for its last output to be on the disk.
+  await until(() => workshop.jobLog("chatty").includes("line 1999\n"), { what: "the last line" });
+  expect(readdirSync(workshop.path("logs/worker-1/default")).sort()).toEqual([
+    "chatty.log",
+    "chatty.log.1",
+    "chatty.log.2",
+  ]);
+  expect(workshop.jobLog("chatty").length).toBeLessThan(3 * 20 * 1024);
 });
 
 test("a log folder that cannot be written: the job runs all the same, and an alert stands", async () => {
@@ -167,11 +162,11 @@ test("a full disk under the log folder: the job runs all the same", async (conte
   const disk = workshop.path("logs");
   mkdirSync(disk);
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], { stdio: "pipe" });
+    execFileSync("/bin/mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], { stdio: "pipe" });
   } catch {
     if (unavailable("mounting a small tmpfs", false)) context.skip();
   }
-  onTestFinished(() => void execFileSync("umount", ["-l", disk]));
+  onTestFinished(() => void execFileSync("/bin/umount", ["-l", disk]));
   const executor = await workshop.executor();
   await workshop.job("flood", "head -c 3000000 /dev/zero | tr '\\0' x; echo end");
   await workshop.ended(await workshop.run("flood"));

@@ -9,11 +9,11 @@
  * "Ended" is told only when nothing of its process group is left.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { messageOf } from "../../base/errors.ts";
 import { LineSplitter } from "../../base/lines.ts";
-import { monotonicMs } from "../../base/monotonic.ts";
+import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { killMarked, signalGroup } from "../leftovers.ts";
 import type { JobLog } from "./job-log.ts";
 import type { EndCause, EndedEvent, StartCommand, SupervisorEvent } from "./protocol.ts";
@@ -22,6 +22,7 @@ import type { EndCause, EndedEvent, StartCommand, SupervisorEvent } from "./prot
 const longestLine = 64 * 1024;
 /** How long the last output is waited for after the end. */
 const outputGraceMs = 500;
+const sweepAfterMs = 20;
 
 export interface ChildPorts {
   readonly log: JobLog;
@@ -70,7 +71,7 @@ export class Child {
     }
     const child = this.#process;
     if (!child?.pid) {
-      if (child) child.once("error", (reason) => this.#cannotStart(messageOf(reason)));
+      if (child) child.once("error", (reason) => this.#cannotStart(this.#whyNot(reason)));
       else this.#cannotStart(error ?? "it did not start");
       return;
     }
@@ -107,7 +108,8 @@ export class Child {
     // Processes that left the group (setsid) still carry the attempt's token.
     const token = `ESCAPEMENT_FENCE_TOKEN=${this.#order.environment.ESCAPEMENT_FENCE_TOKEN}`;
     const incarnation = `ESCAPEMENT_INCARNATION=${this.#order.environment.ESCAPEMENT_INCARNATION}`;
-    this.#sweep = killMarked([incarnation, token], 2_000);
+    // Later, so that searching does not keep other children, due at the same instant, from their end.
+    this.#sweep = sleep(sweepAfterMs).then(() => killMarked([incarnation, token], 2_000));
   }
 
   get group(): number | undefined {
@@ -169,6 +171,14 @@ export class Child {
     if (lines.length === 0) return;
     const head = `${new Date().toISOString()} ${this.#order.log.label} ${mark} | `;
     this.#ports.log.write(lines.map((line) => `${head}${line}\n`).join(""));
+  }
+
+  /** The kernel says "no such file" of a missing working directory, too, and Node then names the program. */
+  #whyNot(reason: unknown): string {
+    const { workingDirectory } = this.#order;
+    return (reason as NodeJS.ErrnoException).code === "ENOENT" && !existsSync(workingDirectory)
+      ? `the working directory ${workingDirectory} does not exist`
+      : messageOf(reason);
   }
 
   #cannotStart(reason: string): void {

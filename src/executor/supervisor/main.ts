@@ -57,7 +57,7 @@ class Supervisor {
     if (command.op === "start") this.#start(command);
     else if (command.op === "grant") {
       for (const [id, deadlineMs] of command.deadlines) this.#children.get(id)?.grant(deadlineMs);
-      this.#tell({ event: "granted", serial: command.serial });
+      this.#tell({ event: "granted", serial: command.serial, monotonicMs: monotonicMs() });
     } else {
       const child = this.#children.get(command.id);
       if (command.op === "stop") child?.stop("stop", command.killAfterMs);

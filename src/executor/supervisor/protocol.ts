@@ -2,8 +2,8 @@
  * What executor and supervisor say to each other: one JSON object a line.
  *
  * Deadlines are instants of the supervisor's monotonic clock. The executor
- * learns that clock from `hello`: the reading in it is older than its arrival,
- * so a deadline moved over by the difference is early, never late. A duration
+ * learns that clock from `hello` and `granted`: a reading is older than its
+ * arrival, so a deadline moved over by the difference is early, never late. A duration
  * would be late by as long as the line waited in the pipe.
  */
 export interface LogTarget {
@@ -61,7 +61,7 @@ export type SupervisorEvent =
       readonly error: string | null;
     }
   | { readonly event: "output"; readonly id: number; readonly text: string }
-  | { readonly event: "granted"; readonly serial: number }
+  | { readonly event: "granted"; readonly serial: number; readonly monotonicMs: number }
   | {
       readonly event: "log-trouble";
       readonly file: string;
