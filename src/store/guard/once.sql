@@ -65,6 +65,13 @@ BEGIN
   END IF;
 
   v_token := nextval('escapement_guard.token');
+  IF v_row.job IS NOT NULL THEN
+    -- Taking over raises the fence: from here on a former holder that wakes up can not write. Waits for
+    -- a transaction of it that has passed the fence and is still open.
+    INSERT INTO escapement_guard.fence AS f (resource, key_date, token)
+      VALUES (p_job || '/' || p_slot || '/0', escapement_guard.key_date_or_null(p_job || '/' || p_slot || '/0'), v_token)
+      ON CONFLICT (resource) DO UPDATE SET token = greatest(f.token, excluded.token), changed_at = clock_timestamp();
+  END IF;
   database_time := clock_timestamp();
   INSERT INTO escapement_guard.once_run AS r (job, slot, key_date, kind, state, holder, host, pid, token, lease_until, started_at)
     VALUES (p_job, p_slot, v_date, p_kind, 'running', p_holder, p_host, p_pid, v_token, database_time + p_lease, database_time)

@@ -118,7 +118,8 @@ DECLARE
   v_run escapement_guard.replacement%ROWTYPE;
   v_fixed jsonb := '{}';
   v_fields text[];
-  v_list text;
+  v_columns text;
+  v_values text;
   v_count bigint;
 BEGIN
   SELECT * INTO v_run FROM escapement_guard.replacement WHERE version = p_version FOR UPDATE;
@@ -137,9 +138,10 @@ BEGIN
       WHERE (SELECT array_agg(k ORDER BY k) FROM jsonb_object_keys(r) AS k) IS DISTINCT FROM v_fields) THEN
     RAISE EXCEPTION 'rows of one load must have the same fields' USING ERRCODE = 'EG007', DETAIL = 'fields of the first: ' || array_to_string(v_fields, ', ');
   END IF;
-  SELECT string_agg(quote_ident(k), ', ') INTO v_list FROM (SELECT unnest(v_fields) UNION SELECT jsonb_object_keys(v_fixed)) AS f(k);
-  EXECUTE format('INSERT INTO %1$s (%2$s) SELECT %2$s FROM jsonb_array_elements($1) AS r, jsonb_populate_record(NULL::%1$s, r || $2)', v_run.load_into, v_list)
-    USING p_rows, v_fixed;
+  SELECT string_agg(quote_ident(k), ', ' ORDER BY k), string_agg('loaded.' || quote_ident(k), ', ' ORDER BY k) INTO v_columns, v_values
+    FROM (SELECT unnest(v_fields) UNION SELECT jsonb_object_keys(v_fixed)) AS f(k);
+  EXECUTE format('INSERT INTO %1$s (%2$s) SELECT %3$s FROM jsonb_array_elements($1) AS one(fields), jsonb_populate_record(NULL::%1$s, one.fields || $2) AS loaded',
+    v_run.load_into, v_columns, v_values) USING p_rows, v_fixed;
   GET DIAGNOSTICS v_count = ROW_COUNT;
   UPDATE escapement_guard.replacement SET loaded = loaded + v_count WHERE version = p_version RETURNING loaded INTO v_count;
   RETURN v_count;
