@@ -51,7 +51,15 @@ export function planJob(
     }
   }
   if (fires.length === 0 && toMs === horizonMs) toMs = leap(versions.at(-1)!, horizonMs, nowMs);
-  return { jobId: job.jobId, version: job.version, from: job.plannedUntil, to: new Date(toMs), fires };
+  const missedSince = fires.find((fire) => fire.status === "missed")?.fireTime;
+  return {
+    jobId: job.jobId,
+    version: job.version,
+    from: job.plannedUntil,
+    to: new Date(toMs),
+    ...(missedSince ? { missedSince } : {}),
+    fires,
+  };
 }
 
 /** What becomes of the fires of one version. */

@@ -4,7 +4,9 @@
  * caller may renew its lease, so that a long backlog never costs the leadership.
  */
 
+import { messageOf } from "../base/errors.ts";
 import { shardCount } from "../spec/shard-count.ts";
+import { raiseAlert } from "../store/alert.ts";
 import type { Database } from "../store/database.ts";
 import {
   definitionsSince,
@@ -46,6 +48,8 @@ export class Planner {
   readonly #settings: PlannerSettings;
   readonly #definitions = new Map<number, VersionedDefinition>();
   readonly #months = new Set<string>();
+  /** Versions that could not be planned and were reported. */
+  readonly #reported = new Set<string>();
 
   constructor(db: Database, settings: PlannerSettings) {
     this.#db = db;
@@ -64,6 +68,7 @@ export class Planner {
     await this.#loadDefinitions(work.jobs);
     const nowMs = work.now.getTime();
     const totals = { planned: 0, missed: 0, longestMs: 0 };
+    let moved = 0;
     let chunk: PlannedJob[] = [];
     let rows = 0;
     const flush = async () => {
@@ -72,12 +77,15 @@ export class Planner {
       const result = await writePlan(this.#db, term.holder, term.epoch, chunk);
       totals.longestMs = Math.max(totals.longestMs, performance.now() - started);
       totals.planned += result.planned;
+      moved += result.moved;
       chunk = [];
       rows = 0;
       await beat();
     };
     for (const job of work.jobs) {
-      const plan = planJob(job, await this.#versionsOf(job), nowMs, nowMs + lookAheadMs);
+      const versions = await this.#versionsOf(job);
+      const plan = await this.#tryPlan(job, () => planJob(job, versions, nowMs, nowMs + lookAheadMs));
+      if (!plan) continue;
       totals.missed += plan.fires.filter((fire) => fire.status === "missed").length;
       await this.#makePartitions(plan);
       for (const piece of pieces(plan, maxRows, rowsOfFire)) {
@@ -89,7 +97,27 @@ export class Planner {
       }
     }
     await flush();
-    return { jobs: work.jobs.length, ...totals, more: work.jobs.length === batchJobs };
+    return { jobs: work.jobs.length, ...totals, more: work.jobs.length === batchJobs && moved > 0 };
+  }
+
+  /** A definition that cannot be planned (a zone that this Node does not know) must not stop all other jobs. */
+  async #tryPlan(job: PlanningJob, plan: () => PlannedJob): Promise<PlannedJob | undefined> {
+    try {
+      return plan();
+    } catch (error) {
+      const version = `${job.jobId}:${job.version}`;
+      if (!this.#reported.has(version)) {
+        await raiseAlert(this.#db, {
+          dedupKey: `job-unplannable:${version}`,
+          kind: "job-unplannable",
+          severity: "critical",
+          jobId: job.jobId,
+          message: `version ${job.version} of this job cannot be planned, and does not fire: ${messageOf(error)}`,
+        });
+        this.#reported.add(version);
+      }
+      return undefined;
+    }
   }
 
   /** Reads what is not cached; versions never change, so a cached one is right for ever. */

@@ -94,6 +94,8 @@ export interface PlannedJob {
   readonly version: number;
   readonly from: Date;
   readonly to: Date;
+  /** The first missed fire of the whole backlog that this plan is a piece of: one backlog, one alert. */
+  readonly missedSince?: Date;
   readonly fires: readonly PlannedFire[];
 }
 
@@ -117,12 +119,13 @@ export async function writePlan(
   epoch: number,
   jobs: readonly PlannedJob[],
 ): Promise<{ moved: number; planned: number }> {
-  const cursors = jobs.map(({ jobId, version, from, to }) => ({
+  const cursors = jobs.map(({ jobId, version, from, to, missedSince }) => ({
     job_id: jobId,
     version,
     state: "active",
     from,
     to,
+    missed_since: missedSince ?? null,
   }));
   const fires = jobs.flatMap((job) => job.fires.map((fire) => fireRecord(job.jobId, fire)));
   const { rows } = await db.query<{ moved: number; planned: number }>(

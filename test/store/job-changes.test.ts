@@ -14,7 +14,9 @@ import { digestOf, hashed, testJob } from "../support/job.ts";
 import { until } from "../support/until.ts";
 import { Bench, deed } from "./bench.ts";
 
-const cron = (expression: string): Partial<JobDefinition> => ({ schedule: { kind: "cron", cron: expression } });
+const cron = (expression: string): Partial<JobDefinition> => ({
+  schedule: { kind: "cron", cron: expression },
+});
 const eachSecond = cron("* * * * * *");
 const day = 86_400_000;
 
@@ -25,7 +27,10 @@ async function bornBefore(bench: Bench, job: JobRow, ms: number): Promise<JobRow
     job.jobId,
     born,
   ]);
-  await bench.db.query("UPDATE escapement.job_version SET effective_from = $2 WHERE job_id = $1", [job.jobId, born]);
+  await bench.db.query("UPDATE escapement.job_version SET effective_from = $2 WHERE job_id = $1", [
+    job.jobId,
+    born,
+  ]);
   return bench.job(job.name);
 }
 
@@ -53,7 +58,10 @@ test("an edit takes back what was planned and leaves what is due; the cursor is 
   const future = [await bench.at(60_000), await bench.at(61_000)];
   await bench.plan(job, [due, ...future]);
   const change = testJob("edited", { ...hashed(2), command: ["false"] });
-  const applied = await applyJob(bench.db, change, digestOf(change), { person: "ann", reason: "new command" });
+  const applied = await applyJob(bench.db, change, digestOf(change), {
+    person: "ann",
+    reason: "new command",
+  });
   expect(applied).toMatchObject({ outcome: "changed", version: 2, revoked: 2 });
   expect(await bench.statuses(job)).toEqual(["planned"]);
   const { rows } = await bench.db.query(
@@ -66,16 +74,27 @@ test("an edit takes back what was planned and leaves what is due; the cursor is 
   expect(after.plannedUntil.getTime()).toBeLessThan(future[0]!.getTime());
   // The same instant is planned anew, by the new definition; what was due stays with the old one.
   expect(await bench.plan(after, future)).toBe(2);
-  expect(await bench.execution(job, future[0]!)).toMatchObject({ jobVersion: 2, status: "planned", reason: null });
+  expect(await bench.execution(job, future[0]!)).toMatchObject({
+    jobVersion: 2,
+    status: "planned",
+    reason: null,
+  });
   expect(await bench.execution(job, due)).toMatchObject({ jobVersion: 1 });
-  expect((await operations(bench)).at(-1)).toEqual({ action: "jobs apply", person: "ann", reason: "new command" });
+  expect((await operations(bench)).at(-1)).toEqual({
+    action: "jobs apply",
+    person: "ann",
+    reason: "new command",
+  });
 });
 
 test("a fire that passes while an edit waits for a lock is neither taken back nor lost", async () => {
   const bench = await Bench.open();
   const job = await bench.apply(testJob("slow-edit", eachSecond));
   const now = (await bench.now()).getTime();
-  const fires = Array.from({ length: 20 }, (_, i) => new Date(Math.ceil(now / 1_000) * 1_000 + (i - 2) * 1_000));
+  const fires = Array.from(
+    { length: 20 },
+    (_, i) => new Date(Math.ceil(now / 1_000) * 1_000 + (i - 2) * 1_000),
+  );
   await bench.plan(job, fires);
   const change = testJob("slow-edit", { ...eachSecond, command: ["false"] });
   let edit: Promise<unknown> | undefined;
@@ -119,7 +138,10 @@ test("pause and resume: every fire of the pause is on record, those planned befo
   const job = await bench.apply(testJob("paused", eachSecond));
   const start = (await bench.job("paused")).plannedUntil.getTime();
   const planned = jobSchedule(job.definition)!.between(start, start + 10_000);
-  await bench.plan(job, planned.map((ms) => new Date(ms)));
+  await bench.plan(
+    job,
+    planned.map((ms) => new Date(ms)),
+  );
   const paused = await pauseJob(bench.db, job, deed);
   expect(paused.changed).toBe(true);
   expect((await pauseJob(bench.db, job, deed)).changed).toBe(false);
@@ -136,7 +158,11 @@ test("pause and resume: every fire of the pause is on record, those planned befo
   expect(rows.filter((row) => row.fire.getTime() > cursor).map((row) => row.reason)).toEqual(
     Array.from({ length: skipped }, () => "the job was paused"),
   );
-  expect((await operations(bench)).map((one) => one.action)).toEqual(["jobs apply", "jobs pause", "jobs resume"]);
+  expect((await operations(bench)).map((one) => one.action)).toEqual([
+    "jobs apply",
+    "jobs pause",
+    "jobs resume",
+  ]);
 });
 
 test("delete takes back the future and refuses deeds; applying again revives it from now on", async () => {
@@ -164,28 +190,42 @@ test("what ran by hand at a taken-back instant is not fired by the schedule agai
   const executor = await bench.executor();
   await bench.work(executor);
   await resumeJob(bench.db, job, deed);
-  expect(await bench.execution(job, soon)).toMatchObject({ status: "success", triggerType: "manual", runNo: 1 });
-  await expect(runManually(bench.db, job, { ...deed, fireTime: soon })).rejects.toMatchObject({ code: "E_REFUSED" });
+  expect(await bench.execution(job, soon)).toMatchObject({
+    status: "success",
+    triggerType: "manual",
+    runNo: 1,
+  });
+  await expect(runManually(bench.db, job, { ...deed, fireTime: soon })).rejects.toMatchObject({
+    code: "E_REFUSED",
+  });
 });
 
 test("run, rerun and backfill refuse the future and what the records have forgotten", async () => {
   const bench = await Bench.open();
   const job = await bench.apply(testJob("limits", cron("0 0 * * *")));
   const future = await bench.at(3_600_000);
-  await expect(runManually(bench.db, job, { ...deed, fireTime: future })).rejects.toMatchObject({ code: "E_REFUSED" });
+  await expect(runManually(bench.db, job, { ...deed, fireTime: future })).rejects.toMatchObject({
+    code: "E_REFUSED",
+  });
   const interval = { from: await bench.at(-3_600_000), to: future };
   await expect(backfill(bench.db, job, interval, deed)).rejects.toMatchObject({ code: "E_REFUSED" });
   await bench.db.query("UPDATE escapement.cluster SET low_water = clock_timestamp() - interval '1 day'");
   const old = await bench.at(-2 * day);
   await expect(runManually(bench.db, job, { ...deed, fireTime: old })).rejects.toThrow(/oldest retained/);
   await expect(rerun(bench.db, job, old, {}, deed)).rejects.toThrow(/oldest retained/);
-  await expect(backfill(bench.db, job, { from: old, to: await bench.at(0) }, deed)).rejects.toThrow(/oldest retained/);
+  await expect(backfill(bench.db, job, { from: old, to: await bench.at(0) }, deed)).rejects.toThrow(
+    /oldest retained/,
+  );
   expect(await operations(bench)).toHaveLength(1);
 });
 
 test("backfill: what never ran, oldest first, each after the success of the one before; the rest is left alone", async () => {
   const bench = await Bench.open();
-  const job = await bornBefore(bench, await bench.apply(testJob("fill", { ...cron("0 * * * *"), ...hashed(1) })), day);
+  const job = await bornBefore(
+    bench,
+    await bench.apply(testJob("fill", { ...cron("0 * * * *"), ...hashed(1) })),
+    day,
+  );
   const hour = 3_600_000;
   const top = Math.floor((await bench.now()).getTime() / hour) * hour;
   const fires = [5, 4, 3, 2, 1].map((ago) => new Date(top - ago * hour));
@@ -245,20 +285,26 @@ test("an interval with too many fires is refused before anything is written", as
 test("a period of the backfilled interval that was done is an error, and nothing of the backfill stays", async () => {
   const bench = await Bench.open();
   const period = { period: { unit: "month", offset: 0 } } as const;
-  const job = await bornBefore(bench, await bench.apply(testJob("paid", { ...cron("0 * * * *"), ...period })), day);
+  const job = await bornBefore(
+    bench,
+    await bench.apply(testJob("paid", { ...cron("0 * * * *"), ...period })),
+    day,
+  );
   const fire = new Date(Math.floor((await bench.now()).getTime() / 3_600_000) * 3_600_000);
   const key = fire.toISOString().slice(0, 7);
   await runManually(bench.db, job, { ...deed, period: key });
-  await expect(
-    backfill(bench.db, job, { from: fire, to: fire }, deed),
-  ).rejects.toMatchObject({ code: "E_REFUSED" });
+  await expect(backfill(bench.db, job, { from: fire, to: fire }, deed)).rejects.toMatchObject({
+    code: "E_REFUSED",
+  });
   expect(await bench.statuses(job)).toEqual(["planned"]);
 });
 
 test("pruning drops whole months, keeps one with an unfinished execution, and raises the low-water mark", async () => {
   const bench = await Bench.open();
   const job = await bench.apply(testJob("old", hashed(2)));
-  await bench.db.query("SELECT escapement.ensure_partitions(clock_timestamp() - interval '8 months', clock_timestamp())");
+  await bench.db.query(
+    "SELECT escapement.ensure_partitions(clock_timestamp() - interval '8 months', clock_timestamp())",
+  );
   const month = async (ago: number) =>
     bench.value<Date>(
       "SELECT (date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC') - make_interval(months => $1)) AT TIME ZONE 'UTC'",
@@ -269,18 +315,28 @@ test("pruning drops whole months, keeps one with an unfinished execution, and ra
   const executor = await bench.executor();
   await openDue(bench.db);
   const claims = await bench.claim(executor);
-  await bench.complete(executor, claims.filter((claim) => claim.fireTime.getTime() === fires[0]!.getTime()));
+  await bench.complete(
+    executor,
+    claims.filter((claim) => claim.fireTime.getTime() === fires[0]!.getTime()),
+  );
   const dropped = await prune(bench.db, await month(2), deed);
   expect(dropped.length).toBeGreaterThan(0);
   expect(await bench.execution(job, fires[0]!)).toBeNull();
   expect(await bench.execution(job, fires[1]!)).toMatchObject({ status: "running" });
   expect(await bench.value("SELECT low_water FROM escapement.cluster")).toEqual(await month(4));
-  await expect(runManually(bench.db, job, { ...deed, fireTime: fires[0]! })).rejects.toThrow(/oldest retained/);
-  await bench.complete(executor, claims.filter((claim) => claim.fireTime.getTime() !== fires[0]!.getTime()));
+  await expect(runManually(bench.db, job, { ...deed, fireTime: fires[0]! })).rejects.toThrow(
+    /oldest retained/,
+  );
+  await bench.complete(
+    executor,
+    claims.filter((claim) => claim.fireTime.getTime() !== fires[0]!.getTime()),
+  );
   await prune(bench.db, await month(2), deed);
   expect(await bench.execution(job, fires[1]!)).toBeNull();
   expect(await bench.value("SELECT low_water FROM escapement.cluster")).toEqual(await month(2));
-  await expect(bench.db.query("SELECT escapement.prune(clock_timestamp() + interval '1 day')")).rejects.toThrow();
+  await expect(
+    bench.db.query("SELECT escapement.prune(clock_timestamp() + interval '1 day')"),
+  ).rejects.toThrow();
 });
 
 test("every deed names its person and its reason", async () => {

@@ -123,7 +123,7 @@ END $$;
 -- Moves cursors and inserts the fires between the old and the new place, in one
 -- fenced statement. A job whose cursor, version or state has moved meanwhile is
 -- left alone, with all its fires. Returns one row a job that moved.
---   p_cursors: [{job_id, version, state, from, to}]
+--   p_cursors: [{job_id, version, state, from, to, missed_since}]
 --   p_fires:   [{job_id, fire_time, status, reason, trigger_type, period_key, chain_after, shard_count,
 --                class, max_tries, misfire_threshold_ms, blocking, continue_fenced, freezes, version, digest}]
 CREATE FUNCTION escapement.plan(p_holder uuid, p_epoch bigint, p_cursors jsonb, p_fires jsonb)
@@ -135,9 +135,10 @@ BEGIN
   RETURN QUERY
   WITH moved AS (
     UPDATE escapement.job j SET planned_until = c."to"
-    FROM jsonb_to_recordset(p_cursors) AS c(job_id integer, version integer, state text, "from" timestamptz, "to" timestamptz)
+    FROM jsonb_to_recordset(p_cursors) AS c(job_id integer, version integer, state text, "from" timestamptz, "to" timestamptz,
+      missed_since text)
     WHERE j.job_id = c.job_id AND j.version = c.version AND j.state = c.state AND j.planned_until = c."from"
-    RETURNING j.job_id
+    RETURNING j.job_id, c.missed_since
   ), fire AS MATERIALIZED (
     SELECT f.* FROM jsonb_to_recordset(p_fires) AS f(job_id integer, fire_time timestamptz, status text, reason text,
       trigger_type text, period_key text, chain_after timestamptz, shard_count integer, class smallint,
@@ -184,11 +185,14 @@ BEGIN
     WHERE i.status = 'planned'
   ), alerts AS (
     INSERT INTO escapement.alert_outbox AS a (dedup_key, kind, severity, job_id, fire_time, message, details)
-    SELECT 'missed:' || g.job_id || ':' || min(g.fire_time), 'missed', 'warning', g.job_id, min(g.fire_time),
-      count(*) || ' fire(s) missed: ' || min(g.reason), jsonb_build_object('count', count(*), 'last', max(g.fire_time))
-    FROM inserted i JOIN judged g ON g.job_id = i.job_id AND g.fire_time = i.fire_time
-    WHERE i.status = 'missed' GROUP BY g.job_id
-    ON CONFLICT (dedup_key) DO UPDATE SET count = a.count + 1, last_at = clock_timestamp()
+    -- A backlog is written in many statements: they share the key, and so the alert.
+    SELECT 'missed:' || g.job_id || ':' || coalesce(m.missed_since, min(g.fire_time)::text), 'missed', 'warning', g.job_id,
+      min(g.fire_time), count(*) || ' fire(s) missed: ' || min(g.reason), jsonb_build_object('count', count(*), 'last', max(g.fire_time))
+    FROM inserted i JOIN judged g ON g.job_id = i.job_id AND g.fire_time = i.fire_time JOIN moved m ON m.job_id = g.job_id
+    WHERE i.status = 'missed' GROUP BY g.job_id, m.missed_since
+    ON CONFLICT (dedup_key) DO UPDATE SET count = a.count + 1, last_at = clock_timestamp(),
+      message = (a.details ->> 'count')::integer + (excluded.details ->> 'count')::integer || substr(excluded.message, strpos(excluded.message, ' ')),
+      details = excluded.details || jsonb_build_object('count', (a.details ->> 'count')::integer + (excluded.details ->> 'count')::integer)
   )
   SELECT m.job_id,
     (SELECT count(*)::integer FROM inserted i WHERE i.job_id = m.job_id AND i.status = 'planned'),
