@@ -3,6 +3,11 @@ import type { CommandEntry } from "./command.ts";
 
 export const commandTable: readonly CommandEntry[] = [
   {
+    name: "demo",
+    summary: "see it: a cluster that is killed while it settles and pays, and the proof",
+    load: () => import("./demo.ts"),
+  },
+  {
     name: "jobs",
     summary: "check, plan, apply and list job files; pause, resume, delete",
     load: () => import("./jobs.ts"),
@@ -30,7 +35,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./backfill.ts"),
   },
   { name: "cancel", summary: "cancel an execution that has not ended", load: () => import("./cancel.ts") },
-  { name: "cron", summary: "show when a schedule fires, and say it in words", load: () => import("./cron.ts") },
+  {
+    name: "cron",
+    summary: "show when a schedule fires, and say it in words",
+    load: () => import("./cron.ts"),
+  },
   {
     name: "scheduler",
     summary: "run a scheduler; of several, one leads and the others stand by",
