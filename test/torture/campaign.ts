@@ -1,4 +1,5 @@
 /** One torture run: several clusters side by side, faults until the target is reached, then the verdict. */
+import { setMaxListeners } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,6 +70,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
   try {
     for (let i = 0; i < count; i++) started.push(await TortureCluster.start(seed, i, options.haste ?? 1));
     const stop = new AbortController();
+    setMaxListeners(0, stop.signal); // every lane of every cluster waits on it
     const begun = monotonicMs();
     const lanesRunning = started.map((one) => one.attack(stop.signal, options.only));
     const killed = () => started.reduce((sum, one) => sum + one.injector.faults.filter(isKill).length, 0);

@@ -81,7 +81,7 @@ const choices: Record<Lane, readonly Choice[]> = {
     [8, "kill-with-supervisor", "executor", "executor-running"],
     [6, "kill-supervisor", "executor", "executor-running"],
     [5, "freeze", "executor", "executor-running"],
-    [6, "freeze-host", "executor", "executor-running"],
+    [8, "freeze-host", "executor", "executor-running"],
     [3, "freeze-supervisor", "executor", "executor-running"],
   ],
   surroundings: [
@@ -132,10 +132,11 @@ function duration(random: SeededRandom, kind: FaultKind): number {
     case "freeze":
     case "network-pause":
       return random.between(1_000, 4_000);
-    // Long enough for the others to declare it dead and take over.
-    case "freeze-host":
     case "freeze-supervisor":
-      return random.between(2_500, 6_000);
+      return random.between(2_000, 5_000);
+    // Mostly long enough for the others to declare it dead and take over.
+    case "freeze-host":
+      return random.between(3_500, 8_000);
     case "store-stop":
     case "store-restart":
       return random.between(100, 1_500);

@@ -113,6 +113,7 @@ export class Injector {
   async #strike(step: FaultStep, node: ClusterNode, phase: Phase): Promise<void> {
     const pid = node.pid;
     if (pid === undefined) return;
+    if (step.kind.endsWith("supervisor") && childrenOf([pid]).length === 0) return;
     const attemptsHit = node.role === "executor" ? this.#view.liveOn(node).length : 0;
     const owners = this.#view.incarnationsOf(node);
     const fault: InjectedFault = {
@@ -161,21 +162,18 @@ export class Injector {
       case "kill-supervisor": {
         const targets = supervisor();
         for (const one of targets) signal(one, "SIGKILL");
-        await sleep(50);
-        fault.proven = targets.length > 0 && targets.every(isGone);
+        fault.proven = await shown(targets, isGone);
         return async () => {};
       }
       case "freeze": {
         node.freeze();
-        await sleep(20);
-        fault.proven = isStopped(pid);
+        fault.proven = await shown([pid], isStopped);
         return async () => node.thaw();
       }
       case "freeze-supervisor": {
         const targets = supervisor();
         for (const one of targets) signal(one, "SIGSTOP");
-        await sleep(20);
-        fault.proven = targets.length > 0 && targets.every(isStopped);
+        fault.proven = await shown(targets, isStopped);
         return async () => {
           for (const one of targets) signal(one, "SIGCONT");
         };
@@ -186,12 +184,14 @@ export class Injector {
         for (const one of middle) signal(one, "SIGSTOP");
         const leaves = childrenOf(middle);
         for (const one of leaves) signal(one, "SIGSTOP");
-        await sleep(20);
-        fault.proven = isStopped(pid) && middle.length > 0 && middle.every(isStopped);
+        fault.proven = await shown([pid, ...middle], isStopped);
         fault.unsupervised = owners;
         return async () => {
+          // Children first: they act before anybody tells them that they are too late.
+          for (const one of leaves) signal(one, "SIGCONT");
+          await sleep(50);
+          for (const one of middle) signal(one, "SIGCONT");
           node.thaw();
-          for (const one of [...middle, ...leaves]) signal(one, "SIGCONT");
         };
       }
       case "network-pause": {
@@ -267,6 +267,15 @@ export class Injector {
   #instant(): string {
     return new Date(this.#now()).toISOString();
   }
+}
+
+/** Waits until the kernel shows every process in this state; false if it does not, or there is none. */
+async function shown(pids: readonly number[], state: (pid: number) => boolean): Promise<boolean> {
+  for (let look = 0; look < 100; look++) {
+    if (pids.length > 0 && pids.every(state)) return true;
+    await sleep(10);
+  }
+  return false;
 }
 
 /** How to catch a process in the middle of a statement: the rows it runs into, and the statements meant. */
