@@ -12,10 +12,11 @@ export type Unit =
   | "per second"
   | "per day"
   | "ratio"
-  | "percent"
+  | "share"
   | "watts"
   | "rack units"
   | "days"
+  | "memory"
   | "money"
   | "text";
 

@@ -115,6 +115,10 @@ const registry = {
     kind: "assumption",
     text: "sorts and index builds that spill to disk need the largest index once more",
   },
+  "assumption.commit-cpu": {
+    kind: "assumption",
+    text: "12,000 completed shards a second on 2 cores is what the record store is built to reach; see bench/",
+  },
   catalogue: { kind: "input", text: "the hardware catalogue; every entry names its own source and date" },
   records: { kind: "measured", text: "read from the executions and shards that a live record store holds" },
   regression: {

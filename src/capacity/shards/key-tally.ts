@@ -4,8 +4,8 @@
  * with the Misra-Gries method, whose error is known.
  */
 
-/** Which of `count` shards a key belongs to. */
-export type ShardOf = (key: string, count: number) => number;
+/** The number by which a key is shared out: modulo the shard count it is the key's shard. */
+export type KeyHash = (key: string) => number;
 
 export interface HeavyKey {
   readonly key: string;
@@ -17,7 +17,7 @@ export interface HeavyKey {
 const keptKeys = 2_048;
 
 export class KeyTally {
-  readonly #shardOf: ShardOf;
+  readonly hash: KeyHash;
   readonly #sums: Map<number, Float64Array>;
   #kept = new Map<string, number>();
   /** The most that any kept weight, or any forgotten key, can be short of the truth. */
@@ -26,8 +26,8 @@ export class KeyTally {
   #lines = 0;
 
   /** @param shardCounts every shard count whose balance is wanted. */
-  constructor(shardCounts: readonly number[], shardOf: ShardOf) {
-    this.#shardOf = shardOf;
+  constructor(shardCounts: readonly number[], hash: KeyHash) {
+    this.hash = hash;
     this.#sums = new Map(shardCounts.map((count) => [count, new Float64Array(count)]));
   }
 
@@ -35,7 +35,8 @@ export class KeyTally {
   add(key: string, weight: number): void {
     this.#lines++;
     this.#total += weight;
-    for (const [count, sums] of this.#sums) sums[this.#shardOf(key, count)]! += weight;
+    const hash = this.hash(key);
+    for (const sums of this.#sums.values()) sums[hash % sums.length]! += weight;
     const known = this.#kept.get(key);
     if (known !== undefined) this.#kept.set(key, known + weight);
     else if (weight > 0) {

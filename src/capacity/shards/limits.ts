@@ -114,11 +114,12 @@ export function firstChoice(input: LimitsInput): FirstChoice {
   const most = limits.find(({ kind }) => kind === "at most")!;
   const roundedUp = Math.ceil(binding.shards / nodes) * nodes;
   if (roundedUp <= most.shards || binding.name === "target time") {
-    const rounding = roundedUp === binding.shards ? "" : `, rounded up to a multiple of ${nodes} nodes`;
+    const rounding =
+      roundedUp === binding.shards ? "" : `, rounded up to a multiple of ${nodes} nodes = ${roundedUp}`;
     return {
       shards: roundedUp,
       constraint: binding.name,
-      why: `${binding.formula} = ${binding.shards}${rounding} = ${roundedUp}`,
+      why: `${binding.formula} = ${binding.shards}${rounding}`,
     };
   }
   const roundedDown = Math.floor(most.shards / nodes) * nodes;

@@ -1,5 +1,5 @@
 /** What an uneven key distribution does to shards, and which keys to split off. */
-import type { HeavyKey, ShardOf } from "./key-tally.ts";
+import type { HeavyKey, KeyHash } from "./key-tally.ts";
 
 /** The rule's limit: a key with more than this share of the work is split off. */
 export const heavyShare = 0.1;
@@ -18,7 +18,7 @@ export interface SkewInput {
   readonly sums: Float64Array;
   readonly total: number;
   readonly heavy: readonly HeavyKey[];
-  readonly shardOf: ShardOf;
+  readonly hash: KeyHash;
   readonly totalMs: number;
   readonly targetMs: number;
   /** No shard may run longer. */
@@ -49,7 +49,7 @@ export function measureSkew(input: SkewInput): Skew {
     const ms = weight * msPerUnit;
     const above = share > heavyShare;
     if (!above && ms <= ceilingMs) continue;
-    rest[input.shardOf(key, sums.length)]! -= weight;
+    rest[input.hash(key) % sums.length]! -= weight;
     const parts = Math.max(1, Math.ceil(ms / targetMs - 1e-9));
     const percent = `${(share * 100).toFixed(1)} % of the work`;
     split.push({

@@ -12,6 +12,7 @@ import {
   shardLiveVacuum,
 } from "./record-pattern.ts";
 import { type RecordRows, recordRows } from "./record-rows.ts";
+import type { QueuedShard, RunningExecution } from "./record-run.ts";
 import type { RecordShapes } from "./record-shape.ts";
 import { type Keys, TableSimulation, type TableSizes } from "./table-simulation.ts";
 import { WalMeter } from "./wal-meter.ts";
@@ -26,24 +27,6 @@ export interface RecordSizes {
   /** Largest the two live tables and their indexes have been. */
   readonly liveBytes: number;
   readonly transactions: number;
-}
-
-interface Execution {
-  readonly job: number;
-  readonly key: number;
-  readonly due: number;
-  row: number;
-  live: number;
-  started: boolean;
-  left: number;
-  readonly shards: number[];
-}
-
-interface Queued {
-  readonly execution: Execution;
-  readonly shard: number;
-  live: number;
-  tries: number;
 }
 
 /** Room for 16,384 shards an execution and 1,048,576 executions a job in one number. */
@@ -64,7 +47,7 @@ export class RecordSimulation {
   readonly #shardLive: TableSimulation;
   readonly #job: TableSimulation;
   readonly #jobRow: number[] = [];
-  readonly #queue: Queued[] = [];
+  readonly #queue: QueuedShard[] = [];
   #walAtStart = 0;
   #done = 0;
   #sinceCheckpoint = 0;
@@ -140,9 +123,9 @@ export class RecordSimulation {
     this.#maybeCheckpoint();
   }
 
-  #plan(jobs: readonly number[], number: number): Execution[] {
+  #plan(jobs: readonly number[], number: number): RunningExecution[] {
     const { shards } = this.#pattern;
-    const executions = jobs.map((job): Execution => {
+    const executions = jobs.map((job): RunningExecution => {
       const key = job * jobStep + number * executionStep;
       return { job, key, due: this.#order++, row: 0, live: 0, started: false, left: shards, shards: [] };
     });
@@ -164,7 +147,7 @@ export class RecordSimulation {
     return executions;
   }
 
-  #open(executions: readonly Execution[]): void {
+  #open(executions: readonly RunningExecution[]): void {
     for (const one of executions) {
       this.#job.lock(this.#jobRow[one.job]!);
       one.live = this.#executionLive.update(
@@ -183,7 +166,7 @@ export class RecordSimulation {
     this.#commit();
   }
 
-  #claim(): Queued[] {
+  #claim(): QueuedShard[] {
     const claimed = this.#queue.splice(0, this.#pattern.claimBatch);
     for (const one of claimed) this.#shardLive.lock(one.live);
     for (const { execution } of claimed) {
@@ -205,8 +188,8 @@ export class RecordSimulation {
     return claimed;
   }
 
-  #complete(claimed: readonly Queued[]): void {
-    const counts = new Map<Execution, number>();
+  #complete(claimed: readonly QueuedShard[]): void {
+    const counts = new Map<RunningExecution, number>();
     for (const one of claimed) this.#shardLive.lock(one.live);
     for (const one of claimed) {
       const { execution, shard } = one;
@@ -242,11 +225,11 @@ export class RecordSimulation {
     this.#commit();
   }
 
-  #readyKeys(execution: Execution, shard: number, runAfter: number): Keys {
+  #readyKeys(execution: RunningExecution, shard: number, runAfter: number): Keys {
     return { shard_live_pkey: execution.key + shard, shard_live_ready: runAfter };
   }
 
-  #touchLive(execution: Execution): void {
+  #touchLive(execution: RunningExecution): void {
     execution.live = this.#executionLive.update(
       execution.live,
       this.#rows.executionLive,
