@@ -35,7 +35,7 @@ export async function describeSchema(db: Queryable): Promise<string[]> {
        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'escapement'
      UNION ALL
      SELECT 'trigger ' || t.relname || ' ' || pg_get_triggerdef(g.oid) FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal
-     ORDER BY line`,
+     ORDER BY line COLLATE "C"`,
   );
   return rows.map((row) => row.line);
 }

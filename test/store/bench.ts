@@ -1,5 +1,5 @@
 /** A record store of its own, and short words for what leader, executors and people do to it. */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
 import type { JobDefinition, ResourceClass } from "../../src/spec/job-definition.ts";
 import { type ClaimedShard, claimShards } from "../../src/store/claim.ts";
@@ -12,6 +12,7 @@ import { applyJob } from "../../src/store/job-change.ts";
 import { acquireLeadership } from "../../src/store/leadership.ts";
 import { openDue } from "../../src/store/opening.ts";
 import { ensurePartitions, readDefinitions, writePlan } from "../../src/store/planning.ts";
+import { grantRole, type StoreRole } from "../../src/store/roles.ts";
 import { listShards, type ShardRow } from "../../src/store/shard.ts";
 import { readStoreTime } from "../../src/store/store-time.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -45,6 +46,22 @@ export class Bench {
       await drop();
     });
     return bench;
+  }
+
+  /** The same store through a login that has only the named role of the store. */
+  async as(role: StoreRole): Promise<Bench> {
+    const login = `${role}_${randomBytes(4).toString("hex")}`;
+    await this.db.query(`CREATE ROLE ${login} LOGIN`);
+    await grantRole(this.db, login, role);
+    const url = new URL(this.url);
+    url.username = login;
+    const other = new Bench(url.href);
+    other.#leader = this.#leader;
+    onTestFinished(async () => {
+      await other.db.end();
+      await this.db.query(`DROP ROLE ${login}`);
+    });
+    return other;
   }
 
   /** One value of one row. */

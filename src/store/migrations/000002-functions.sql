@@ -23,7 +23,8 @@ BEGIN
       v_name := v_table || to_char(v_month, '_YYYY_MM');
       IF to_regclass('escapement.' || v_name) IS NULL THEN
         PERFORM pg_advisory_xact_lock(hashtext('escapement.partition'));
-        IF to_regclass('escapement.' || v_name) IS NULL THEN
+        -- Asked of the table, not by name: the name's cache does not hear of what another has made meanwhile.
+        IF NOT EXISTS (SELECT 1 FROM pg_class c WHERE c.relname = v_name AND c.relnamespace = 'escapement'::regnamespace) THEN
           EXECUTE format('CREATE TABLE escapement.%I PARTITION OF escapement.%I FOR VALUES FROM (%L) TO (%L)',
             v_name, v_table, v_month::text || '+00', (v_month + interval '1 month')::text || '+00');
           v_new := v_new + 1;
