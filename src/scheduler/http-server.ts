@@ -28,7 +28,8 @@ export async function serveHttp(at: HttpAddress, answers: HttpAnswers): Promise<
       response.setHeader("allow", "GET, HEAD");
       return json(405, { error: "read-only" });
     }
-    switch (new URL(request.url ?? "/", "http://localhost").pathname) {
+    // Not parsed as a URL: "//" is a request that anybody can send, and no URL.
+    switch ((request.url ?? "/").split("?", 1)[0]) {
       case "/healthz":
         return json(200, { healthy: true });
       case "/readyz": {

@@ -34,10 +34,10 @@ export async function describeSchema(db: Queryable): Promise<string[]> {
      SELECT 'function ' || p.oid::regprocedure || ' ' || md5(p.prosrc)
        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'escapement'
      UNION ALL
-     SELECT 'trigger ' || t.relname || ' ' || pg_get_triggerdef(g.oid) FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal
-     ORDER BY line COLLATE "C"`,
+     SELECT 'trigger ' || t.relname || ' ' || pg_get_triggerdef(g.oid) FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal`,
   );
-  return rows.map((row) => row.line);
+  // Sorted here: the server's order depends on its collation.
+  return rows.map((row) => row.line).sort();
 }
 
 /** What differs; both lists are empty when the schema is as the migrations made it. */

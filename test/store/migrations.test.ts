@@ -135,7 +135,6 @@ test("a newer schema is accepted while it only added, and refused when it took a
 });
 
 test("an old PostgreSQL is named before anything is touched", async () => {
-  const bench = await Bench.open({ migrated: false });
   const asked: string[] = [];
   const old = {
     query: async (text: string) => {
