@@ -15,7 +15,6 @@ import type { LeaseKeeper } from "./lease-keeper.ts";
 import { type EndAnswer, handBack, tryAgain } from "./outcome.ts";
 import type { OutcomeWriter } from "./outcome-writer.ts";
 
-const classes: readonly ResourceClass[] = ["cpu", "memory", "io"];
 const longestSleepMs = 1_000;
 /** One statement claims no more. */
 const claimBatch = 200;
@@ -81,11 +80,9 @@ export class ClaimLoop {
     const readMs = (sentMs + monotonicMs()) / 2;
     const dueMs = opening.nextDueInMs === null ? null : readMs + opening.nextDueInMs;
     if (signal.aborted) return 0;
-    // What was opened just now is claimed at once, whatever its class: that saves a question.
-    let claimed = opening.opened > 0 ? await this.#claimAll(classes, false) : 0;
-    if (claimed > 0) return this.#progress();
     const askedMs = monotonicMs();
     const outlook = await laneOutlook(db);
+    let claimed = 0;
     for (const catchUp of [false, true]) {
       if (signal.aborted) return 0;
       const ready = outlook.filter((lane) => lane.catchUp === catchUp && lane.dueInMs <= 0);
@@ -94,11 +91,8 @@ export class ClaimLoop {
         catchUp,
       );
     }
-    return claimed > 0 ? this.#progress() : this.#sleepMs(dueMs, askedMs, outlook);
-  }
-
-  /** There may be more: look again at once. */
-  #progress(): number {
+    if (claimed === 0) return this.#sleepMs(dueMs, askedMs, outlook);
+    // There may be more: look again at once.
     this.#contended = 0;
     return 0;
   }
