@@ -50,7 +50,10 @@ test("health, readiness with its reasons, status, and 404 that names the paths",
   expect([unready.status, await unready.json()]).toEqual([503, { ready: false, reasons: ["no store"] }]);
   expect(await (await fetch(`${door.url}/v1/status`)).json()).toEqual({ schemaVersion: 1, role: "standby" });
   const lost = await fetch(`${door.url}/nowhere`);
-  expect([lost.status, (await lost.json()).paths]).toEqual([404, expect.arrayContaining(["/metrics"])]);
+  expect([lost.status, ((await lost.json()) as { paths: string[] }).paths]).toEqual([
+    404,
+    expect.arrayContaining(["/metrics"]),
+  ]);
 });
 
 test.each(["POST", "PUT", "DELETE", "PATCH"])(

@@ -64,6 +64,11 @@ export class Bench {
     return other;
   }
 
+  /** The same store by another way. The caller closes it. */
+  through(url: string): Bench {
+    return new Bench(url);
+  }
+
   /** One value of one row. */
   async value<T>(text: string, values: unknown[] = []): Promise<T> {
     const { rows } = await this.db.query<Record<string, T>>(text, values);
