@@ -72,4 +72,9 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "make second runs harmless: install, list what is in doubt, settle it",
     load: () => import("./guard.ts"),
   },
+  {
+    name: "capacity",
+    summary: "how many shards, how much disk and memory, what to order",
+    load: () => import("./capacity.ts"),
+  },
 ];

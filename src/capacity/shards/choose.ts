@@ -3,8 +3,9 @@ import { formatDuration } from "../../base/duration.ts";
 import { EscapementError } from "../../base/errors.ts";
 import { maxShards } from "../../spec/shard-count.ts";
 import type { Answer } from "../figure.ts";
+import { formatMs } from "../format.ts";
 import type { Candidate, ShardQuestion } from "./candidate.ts";
-import { figuresOf, formatMs, notesOf, percent, trim } from "./explain.ts";
+import { figuresOf, notesOf, percent, trim } from "./explain.ts";
 import type { KeyTally } from "./key-tally.ts";
 import {
   ceilingMs,

@@ -1,6 +1,7 @@
 /** The working behind a chosen shard count: figures with formulas, and what a reader must know. */
 import { formatDuration } from "../../base/duration.ts";
 import { type Figure, figure } from "../figure.ts";
+import { formatMs } from "../format.ts";
 import type { Candidate, ShardQuestion } from "./candidate.ts";
 import type { KeyTally } from "./key-tally.ts";
 import { ceilingMs, fewestPerNode, longestMs, shortestMs } from "./limits.ts";
@@ -121,14 +122,6 @@ export function notesOf(chosen: Candidate, question: ShardQuestion, tally?: KeyT
   }
   if (tally && tally.total === 0) notes.push("The histogram holds no work at all.");
   return notes;
-}
-
-/** Milliseconds as minutes and seconds, to a tenth of a second below a minute. */
-export function formatMs(ms: number): string {
-  if (!Number.isFinite(ms)) return "never";
-  if (ms < 1_000) return `${Math.round(ms)}ms`;
-  if (ms < 60_000) return `${trim(ms / 1_000)}s`;
-  return formatDuration(Math.round(ms / 1_000) * 1_000);
 }
 
 export function percent(share: number): string {

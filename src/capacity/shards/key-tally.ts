@@ -18,6 +18,7 @@ const keptKeys = 2_048;
 
 export class KeyTally {
   readonly hash: KeyHash;
+  readonly #counted = new Map<string, number>();
   readonly #sums: Map<number, Float64Array>;
   #kept = new Map<string, number>();
   /** The most that any kept weight, or any forgotten key, can be short of the truth. */
@@ -53,6 +54,18 @@ export class KeyTally {
     return this.#lines;
   }
 
+  /** Keys that may hold at least `share` but whose weight is not known exactly: count these in a second pass. */
+  uncertainKeys(share: number): string[] {
+    return this.heavyKeys(share)
+      .filter(({ exact }) => !exact)
+      .map(({ key }) => key);
+  }
+
+  /** The exact weight of a key, counted in a second pass. */
+  settle(key: string, weight: number): void {
+    this.#counted.set(key, weight);
+  }
+
   /** Work per shard, in shard order. */
   shardSums(count: number): Float64Array {
     const sums = this.#sums.get(count);
@@ -64,8 +77,12 @@ export class KeyTally {
   heavyKeys(share: number): HeavyKey[] {
     const least = share * this.#total;
     return [...this.#kept]
-      .filter(([, weight]) => weight + this.#error >= least && weight > 0)
-      .map(([key, weight]) => ({ key, weight, exact: this.#error === 0 }))
+      .filter(([, weight]) => weight > 0 && weight + this.#error >= least)
+      .map(([key, weight]) => {
+        const counted = this.#counted.get(key);
+        return { key, weight: counted ?? weight, exact: counted !== undefined || this.#error === 0 };
+      })
+      .filter(({ weight, exact }) => !exact || weight >= least)
       .sort((a, b) => b.weight - a.weight || (a.key < b.key ? -1 : 1));
   }
 
