@@ -5,8 +5,8 @@ import type { Database } from "./database.ts";
 import { lockForDeed, statusOf } from "./deed-guard.ts";
 import { endedStatuses } from "./execution.ts";
 import { type JobRow, jobLabel } from "./job.ts";
-import { endUnopened } from "./opening.ts";
 import { type Deed, recordOperation } from "./operation.ts";
+import { endUnopened } from "./unopened.ts";
 
 /** Cancels an execution that has not ended. What runs is killed by its executor. Returns how many shards still run. */
 export async function cancelExecution(

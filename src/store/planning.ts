@@ -1,5 +1,5 @@
 /** Planning: which jobs' cursors are due, and the one fenced statement that moves them and inserts their fires. */
-import type { JobDefinition } from "../spec/job-definition.ts";
+import type { JobDefinition, Misfire } from "../spec/job-definition.ts";
 import { shardCount } from "../spec/shard-count.ts";
 import { classNumber } from "./claim.ts";
 import type { Queryable } from "./database.ts";
@@ -157,6 +157,7 @@ export function policyColumns(definition: JobDefinition): {
   class: number;
   max_tries: number;
   misfire_threshold_ms: number;
+  start_within_ms: number | null;
   blocking: string;
   continue_fenced: boolean;
   freezes: boolean;
@@ -166,10 +167,23 @@ export function policyColumns(definition: JobDefinition): {
     class: classNumber[definition.resources.class],
     max_tries: definition.retry.maxAttempts,
     misfire_threshold_ms: definition.misfire.thresholdMs,
+    start_within_ms: startWithinMs(definition.misfire),
     blocking: definition.blocking.policy,
     continue_fenced: definition.onStoreLoss === "continue-fenced",
     freezes: definition.shards.by === "frozen",
   };
+}
+
+/** How late a fire may still start by its misfire policy; null: however late. */
+function startWithinMs(misfire: Misfire): number | null {
+  switch (misfire.policy) {
+    case "skip":
+      return misfire.thresholdMs;
+    case "within-window":
+      return Math.max(misfire.thresholdMs, misfire.windowMs);
+    case "run-now":
+      return null;
+  }
 }
 
 /** Makes the partitions that hold fires from `from` to `to`. */

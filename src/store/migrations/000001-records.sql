@@ -124,6 +124,10 @@ CREATE TABLE escapement.execution_live (
   class smallint NOT NULL CHECK (class IN (1, 2, 3)),
   max_tries smallint NOT NULL,
   misfire_threshold_ms bigint NOT NULL,
+  -- Opened is not started: a fire that its misfire policy would not run late must also be started
+  -- within this time, or it is taken back and decided anew. Null: it may start at any time.
+  start_within_ms bigint,
+  start_by timestamptz,
   blocking text NOT NULL CHECK (blocking IN ('queue', 'forbid', 'replace', 'allow')),
   continue_fenced boolean NOT NULL,
   freezes boolean NOT NULL,
@@ -131,6 +135,8 @@ CREATE TABLE escapement.execution_live (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
         autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX execution_live_due ON escapement.execution_live (due_at) WHERE state = 'planned';
+CREATE INDEX execution_live_start_by ON escapement.execution_live (start_by)
+  WHERE state = 'open' AND NOT started AND start_by IS NOT NULL;
 
 CREATE TABLE escapement.shard (
   job_id integer NOT NULL,
@@ -160,6 +166,8 @@ CREATE TABLE escapement.shard_live (
   tries smallint NOT NULL DEFAULT 0,
   attempt integer NOT NULL,
   run_after timestamptz NOT NULL,
+  -- Not claimable after this, unless its execution has started.
+  start_by timestamptz,
   interrupted boolean NOT NULL DEFAULT false,
   owner uuid,
   fence_token bigint,

@@ -126,7 +126,7 @@ END $$;
 -- left alone, with all its fires. Returns one row a job that moved.
 --   p_cursors: [{job_id, version, state, from, to, missed_since}]
 --   p_fires:   [{job_id, fire_time, status, reason, trigger_type, period_key, chain_after, shard_count,
---                class, max_tries, misfire_threshold_ms, blocking, continue_fenced, freezes, version, digest}]
+--                class, max_tries, misfire_threshold_ms, start_within_ms, blocking, continue_fenced, freezes, version, digest}]
 CREATE FUNCTION escapement.plan(p_holder uuid, p_epoch bigint, p_cursors jsonb, p_fires jsonb)
 RETURNS TABLE (job_id integer, planned integer, not_planned integer)
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
@@ -143,7 +143,7 @@ BEGIN
   ), fire AS MATERIALIZED (
     SELECT f.* FROM jsonb_to_recordset(p_fires) AS f(job_id integer, fire_time timestamptz, status text, reason text,
       trigger_type text, period_key text, chain_after timestamptz, shard_count integer, class smallint,
-      max_tries smallint, misfire_threshold_ms bigint, blocking text, continue_fenced boolean, freezes boolean,
+      max_tries smallint, misfire_threshold_ms bigint, start_within_ms bigint, blocking text, continue_fenced boolean, freezes boolean,
       version integer, digest text)
     JOIN moved m ON m.job_id = f.job_id
   ), period AS (
@@ -172,9 +172,10 @@ BEGIN
     RETURNING e.job_id, e.fire_time, e.status
   ), due AS (
     INSERT INTO escapement.execution_live AS l (job_id, fire_time, state, due_at, trigger_type, chain_after, catch_up,
-      remaining, class, max_tries, misfire_threshold_ms, blocking, continue_fenced, freezes)
+      remaining, class, max_tries, misfire_threshold_ms, start_within_ms, blocking, continue_fenced, freezes)
     SELECT g.job_id, g.fire_time, 'planned', g.fire_time, g.trigger_type, g.chain_after, g.trigger_type = 'misfire',
-      g.shard_count + g.freezes::integer, g.class, g.max_tries, g.misfire_threshold_ms, g.blocking, g.continue_fenced, g.freezes
+      g.shard_count + g.freezes::integer, g.class, g.max_tries, g.misfire_threshold_ms,
+      g.start_within_ms, g.blocking, g.continue_fenced, g.freezes
     FROM inserted i JOIN judged g ON g.job_id = i.job_id AND g.fire_time = i.fire_time
     WHERE i.status = 'planned'
     RETURNING l.job_id, l.fire_time
@@ -231,20 +232,52 @@ END $$;
 
 -- -------------------------------------------------------------------- opening
 
+-- The instant by which an execution must have started: from its fire time, or from its turn if it had to wait in line.
+CREATE FUNCTION escapement.start_by(p_live escapement.execution_live) RETURNS timestamptz LANGUAGE sql AS $$
+  SELECT CASE WHEN p_live.trigger_type = 'schedule' AND p_live.start_within_ms IS NOT NULL THEN
+    CASE WHEN p_live.queued THEN clock_timestamp() ELSE p_live.fire_time END
+      + make_interval(secs => p_live.start_within_ms / 1000.0) END
+$$;
+
+-- Takes back what was opened in time but not started in time (nobody was there to claim it). It is
+-- planned again, late, and goes through the misfire policy. The caller holds the job's row lock.
+CREATE FUNCTION escapement.unopen_overdue(p_job_id integer) RETURNS integer
+LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+DECLARE v_count integer;
+BEGIN
+  -- Shards first, as everybody does: a claim that was faster has set `started` when we get here.
+  PERFORM 1 FROM escapement.execution_live e
+    JOIN escapement.shard_live l ON l.job_id = e.job_id AND l.fire_time = e.fire_time
+    WHERE e.job_id = p_job_id AND e.state = 'open' AND NOT e.started AND e.start_by < (SELECT clock_timestamp())
+    ORDER BY l.fire_time, l.shard_no FOR UPDATE OF l;
+  WITH back AS (
+    UPDATE escapement.execution_live e SET state = 'planned', queued = false, start_by = NULL
+    WHERE e.job_id = p_job_id AND e.state = 'open' AND NOT e.started AND e.start_by < (SELECT clock_timestamp())
+    RETURNING e.job_id, e.fire_time
+  ), shards AS (
+    DELETE FROM escapement.shard_live l USING back b WHERE l.job_id = b.job_id AND l.fire_time = b.fire_time
+  ), record AS (
+    UPDATE escapement.execution x SET status = 'planned', opened_at = NULL FROM back b
+    WHERE x.job_id = b.job_id AND x.fire_time = b.fire_time
+  )
+  SELECT count(*)::integer INTO v_count FROM back;
+  RETURN v_count;
+END $$;
+
 -- Makes the shards of one planned execution claimable. The caller holds the job's row lock.
 CREATE FUNCTION escapement.open_one(p_job_id integer, p_fire_time timestamptz) RETURNS boolean
 LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE v_live escapement.execution_live;
 BEGIN
-  UPDATE escapement.execution_live SET state = 'open'
+  UPDATE escapement.execution_live l SET state = 'open', start_by = escapement.start_by(l)
     WHERE job_id = p_job_id AND fire_time = p_fire_time AND state IN ('planned', 'held')
     RETURNING * INTO v_live;
   IF NOT FOUND THEN RETURN false; END IF;
   UPDATE escapement.execution SET status = 'pending', opened_at = clock_timestamp(), reason = NULL
     WHERE job_id = p_job_id AND fire_time = p_fire_time;
-  INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, run_after)
+  INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, run_after, start_by)
     SELECT s.job_id, s.fire_time, s.shard_no, v_live.class, v_live.catch_up, v_live.continue_fenced, v_live.max_tries,
-      s.attempt, clock_timestamp()
+      s.attempt, clock_timestamp(), v_live.start_by
     FROM escapement.shard s
     WHERE s.job_id = p_job_id AND s.fire_time = p_fire_time AND s.status = 'pending'
       AND (s.shard_no = -1) = v_live.freezes;
@@ -269,6 +302,10 @@ BEGIN
       SELECT l.job_id FROM escapement.execution_live l
       WHERE l.state = 'planned' AND l.due_at <= (SELECT clock_timestamp()) ORDER BY l.due_at LIMIT p_limit) d
     ORDER BY d.job_id);
+  v_undecided := ARRAY(
+    SELECT DISTINCT o.job_id FROM (
+      SELECT l.job_id FROM escapement.execution_live l
+      WHERE l.state = 'open' AND NOT l.started AND l.start_by < (SELECT clock_timestamp()) ORDER BY l.start_by LIMIT p_limit) o);
   IF cardinality(v_jobs) > 0 THEN
     v_jobs := ARRAY(
       SELECT j.job_id FROM escapement.job j WHERE j.job_id = ANY (v_jobs) ORDER BY j.job_id FOR NO KEY UPDATE SKIP LOCKED);
@@ -285,21 +322,20 @@ BEGIN
             AND (o.state = 'held' OR o.state = 'open' AND d.blocking <> 'allow')) AS clear
       FROM due d
     ), opening AS (
-      UPDATE escapement.execution_live l SET state = 'open' FROM judged g
+      UPDATE escapement.execution_live l SET state = 'open', start_by = escapement.start_by(l) FROM judged g
       WHERE g.clear AND l.job_id = g.job_id AND l.fire_time = g.fire_time
-      RETURNING l.job_id
+      RETURNING l.job_id, l.fire_time, l.start_by
     ), record AS (
       UPDATE escapement.execution e SET status = 'pending', opened_at = clock_timestamp(), reason = NULL FROM judged g
       WHERE g.clear AND e.job_id = g.job_id AND e.fire_time = g.fire_time
     ), ready AS (
-      INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, run_after)
-      SELECT s.job_id, s.fire_time, s.shard_no, g.class, g.catch_up, g.continue_fenced, g.max_tries, s.attempt, g.due_at
-      FROM judged g CROSS JOIN LATERAL (
+      INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, run_after, start_by)
+      SELECT s.job_id, s.fire_time, s.shard_no, g.class, g.catch_up, g.continue_fenced, g.max_tries, s.attempt, g.due_at, o.start_by
+      FROM opening o JOIN judged g ON g.job_id = o.job_id AND g.fire_time = o.fire_time CROSS JOIN LATERAL (
         SELECT * FROM escapement.shard s
         WHERE s.job_id = g.job_id AND s.fire_time = g.fire_time AND s.status = 'pending' AND (s.shard_no = -1) = g.freezes) s
-      WHERE g.clear
     )
-    SELECT (SELECT count(*) FROM opening), ARRAY(SELECT g.job_id FROM judged g WHERE NOT g.clear)
+    SELECT (SELECT count(*) FROM opening), v_undecided || ARRAY(SELECT g.job_id FROM judged g WHERE NOT g.clear AND g.job_id <> ALL (v_undecided))
       INTO v_opened, v_undecided;
   END IF;
   RETURN QUERY SELECT v_opened, v_undecided,
@@ -351,6 +387,10 @@ BEGIN
   v_claimed := ARRAY(
     SELECT l.ctid FROM escapement.shard_live l
     WHERE l.owner IS NULL AND l.class = p_class AND l.catch_up = p_catch_up AND l.run_after <= (SELECT clock_timestamp())
+      AND CASE WHEN l.start_by IS NULL OR l.start_by >= (SELECT clock_timestamp()) THEN true
+               -- Too late to start, not too late to go on.
+               ELSE EXISTS (SELECT 1 FROM escapement.execution_live e
+                            WHERE e.job_id = l.job_id AND e.fire_time = l.fire_time AND (e.started OR e.start_by IS NULL)) END
     ORDER BY l.run_after LIMIT v_limit FOR UPDATE SKIP LOCKED);
   IF cardinality(v_claimed) = 0 THEN RETURN; END IF;
   -- The first claim of an execution starts it.
@@ -471,7 +511,8 @@ BEGIN
   -- Nothing of it runs any more, but it is not finished: it was interrupted.
   IF 'interrupted' = ANY (p_outcomes) THEN
     WITH idle AS (
-      UPDATE escapement.execution_live e SET started = false FROM unnest(v_jobs, v_fires) w(job_id, fire_time)
+      -- It has begun, so no limit for its start holds any more.
+      UPDATE escapement.execution_live e SET started = false, start_within_ms = NULL, start_by = NULL FROM unnest(v_jobs, v_fires) w(job_id, fire_time)
       WHERE e.job_id = w.job_id AND e.fire_time = w.fire_time AND e.started
         AND NOT EXISTS (SELECT 1 FROM escapement.shard_live l
                         WHERE l.job_id = e.job_id AND l.fire_time = e.fire_time AND l.owner IS NOT NULL)
