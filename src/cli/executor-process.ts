@@ -49,14 +49,20 @@ export async function runExecutor(options: { cluster: string; node?: string }): 
     });
   }
   let server: Server | undefined;
-  if (node.http) {
-    server = await serveHttp(node.http, {
-      notReady: () => executor.notReady(),
-      metrics: () => executor.metrics.registry.render(),
-    });
-    log.info({ http: `${node.http.address}:${node.http.port}` }, "executor started");
-  } else log.info({}, "executor started");
-  await executor.run(drain.signal, quit.signal);
-  server?.close();
+  try {
+    if (node.http) {
+      server = await serveHttp(node.http, {
+        notReady: () => executor.notReady(),
+        metrics: () => executor.metrics.registry.render(),
+      });
+    }
+    log.info(node.http ? { http: `${node.http.address}:${node.http.port}` } : {}, "executor started");
+    await executor.run(drain.signal, quit.signal);
+  } catch (error) {
+    server?.close();
+    await Promise.allSettled([db.end(), leaseDb.end()]);
+    throw error;
+  }
+  // Nothing that is still on its way matters any more.
   process.exit(quit.signal.aborted ? ExitCode.interrupted : ExitCode.ok);
 }

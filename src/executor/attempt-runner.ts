@@ -151,11 +151,13 @@ export class AttemptRunner {
 
   async #startSupervisor(): Promise<void> {
     const { host, supervisorCommand, log } = this.#context;
-    this.#link = await SupervisorLink.start(supervisorCommand, supervisorMark(host.pid, host.processStart), {
+    const link = await SupervisorLink.start(supervisorCommand, supervisorMark(host.pid, host.processStart), {
       onEvent: (event) => this.#hear(event),
       onDeath: (reason) => void this.#bury(reason),
     });
-    log.debug({ supervisor: this.#link.pid }, "supervisor started");
+    if (this.#closed) return link.close();
+    this.#link = link;
+    log.debug({ supervisor: link.pid }, "supervisor started");
   }
 
   #hear(event: SupervisorEvent): void {

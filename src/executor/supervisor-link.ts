@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
+import { EscapementError } from "../base/errors.ts";
 import { LineSplitter } from "../base/lines.ts";
 import { monotonicMs } from "../base/monotonic.ts";
 import { parseLine, type SupervisorCommand, type SupervisorEvent, toLine } from "./supervisor/protocol.ts";
@@ -37,7 +38,7 @@ export class SupervisorLink {
   }
 
   /**
-   * Starts a supervisor and waits for its first word.
+   * Starts a supervisor and waits for its first word. @throws E_UNAVAILABLE
    * @param command the program, for example `node escapement.mjs executor-supervisor`
    * @param mark see {@link supervisorMark}
    */
@@ -128,7 +129,7 @@ export class SupervisorLink {
       this.#process.once("exit", (code, signal) => gone(`it ended with ${signal ?? `code ${code}`}`));
       const gone = (reason: string) => {
         clearTimeout(timer);
-        if (!greeted) reject(new Error(`the supervisor cannot be started: ${reason}`));
+        if (!greeted) reject(cannotStart(reason));
         else this.#die(reason);
       };
     });
@@ -150,6 +151,13 @@ export class SupervisorLink {
     this.#process.kill("SIGKILL");
     this.#ports.onDeath(reason);
   }
+}
+
+function cannotStart(reason: string): EscapementError {
+  return new EscapementError("E_UNAVAILABLE", {
+    what: `the supervisor cannot be started: ${reason}`,
+    hint: "check memory, process limits and the program's files",
+  });
 }
 
 /** No store URL, and nothing else that it does not need. */

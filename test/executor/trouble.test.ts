@@ -44,10 +44,22 @@ test("a lost answer to an outcome is not a stale write: the records are asked", 
     `touch ${workshop.path("up")}; while [ ! -e ${workshop.path("go")} ]; do sleep 0.02; done`,
   );
   const run = await workshop.run("quiet");
-  await until(() => executor.stdout().includes("executor registered"), { what: "the executor" });
   await until(async () => (await workshop.shards(run))[0]?.status === "running", { what: "the start" });
-  proxy.pause("to-client");
-  writeFileSync(workshop.path("go"), "");
+  // The statement reaches the server and waits there for a lock; its answer is lost on the way back.
+  await workshop.db.transaction(async (tx) => {
+    await tx.query("SELECT 1 FROM escapement.shard_live FOR UPDATE");
+    writeFileSync(workshop.path("go"), "");
+    await until(
+      async () => {
+        const { rows } = await workshop.db.query(
+          "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%escapement.complete(%' AND datname = current_database()",
+        );
+        return rows.length > 0;
+      },
+      { what: "the waiting statement" },
+    );
+    proxy.pause("to-client");
+  });
   await workshop.ended(run);
   proxy.cut();
   await executor.seen(/outcomes could not be written/);
@@ -72,9 +84,16 @@ test("a claim whose answer was lost is handed back, and does not count as a try"
     { what: "the claim" },
   );
   await executor.seen(/handing back shards whose claim was not answered/);
-  expect(await workshop.attempts(run)).toMatchObject([
-    { outcome: "interrupted", error: "the answer to its claim was lost" },
-  ]);
+  const attempts = await until(
+    async () => {
+      const rows = await workshop.attempts(run);
+      return rows.length > 0 && rows;
+    },
+    { what: "its record" },
+  );
+  expect(attempts).toMatchObject([{ outcome: "interrupted", error: "the answer to its claim was lost" }]);
+  const { rows } = await workshop.db.query<{ tries: number }>("SELECT tries FROM escapement.shard_live");
+  expect(rows).toEqual([{ tries: 0 }]);
 });
 
 test("a short cut of the network harms nothing that runs", async () => {
