@@ -24,10 +24,7 @@ export async function cancelExecution(
         fireTime: formatInstant(fireTime),
       });
     if (endedStatuses.includes(before.status)) {
-      throw new EscapementError("E_REFUSED", {
-        what: `that execution has ended (${before.status})`,
-        hint: "there is nothing to cancel",
-      });
+      throw ended(before.status);
     }
     const reason = `cancelled by ${deed.person}: ${deed.reason}`;
     const { rows } = await tx.query<{ running: number | null }>(
@@ -36,7 +33,18 @@ export async function cancelExecution(
     );
     const running = rows[0]?.running ?? null;
     if (running === null) await endUnopened(tx, job.jobId, fireTime, "cancelled", reason);
+    // It may have ended by itself between the look and the deed.
+    const after = await statusOf(tx, job.jobId, fireTime);
+    if (after && after.status !== "cancelled" && endedStatuses.includes(after.status))
+      throw ended(after.status);
     await recordOperation(tx, { ...deed, action: "cancel", jobId: job.jobId, fireTime, before });
     return running ?? 0;
+  });
+}
+
+function ended(status: string): EscapementError {
+  return new EscapementError("E_REFUSED", {
+    what: `that execution has ended (${status})`,
+    hint: "there is nothing to cancel",
   });
 }

@@ -1,9 +1,11 @@
 /** Claiming: nobody twice, never more than asked, catch-up capped exactly, and what races with it. */
 import { expect, test } from "vitest";
 import type { ClaimedShard } from "../../src/store/claim.ts";
+import { completeAttempts } from "../../src/store/completion.ts";
 import { cancelExecution } from "../../src/store/manual-cancel.ts";
 import { openDue } from "../../src/store/opening.ts";
 import { hashed, testJob } from "../support/job.ts";
+import { until } from "../support/until.ts";
 import { Bench, deed } from "./bench.ts";
 
 const keyOf = (claim: ClaimedShard) => `${claim.jobId}/${claim.fireTime.getTime()}/${claim.shardNo}`;
@@ -32,6 +34,26 @@ test("eight claimers at once: no shard twice, none forgotten, never more than th
   expect(await bench.value("SELECT count(*)::int FROM escapement.execution WHERE status = 'running'")).toBe(
     2,
   );
+});
+
+test("what one claimer takes, and has not committed yet, another neither gets nor waits for", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("wide", hashed(10)));
+  await bench.plan(job, [await bench.at(-1_000)]);
+  await openDue(bench.db);
+  const [slow, fast] = await Promise.all([bench.executor(), bench.executor()]);
+  // Started already, so that only the shards themselves are between the two.
+  await bench.claim(fast, { limit: 1 });
+  const taken = await bench.db.transaction(async (tx) => {
+    const { rows } = await tx.query<{ shard_no: number }>(
+      "SELECT shard_no FROM escapement.claim($1, 1::smallint, 4, false, 0.5)",
+      [slow],
+    );
+    const others = await bench.claim(fast, { limit: 10 });
+    expect(others).toHaveLength(5);
+    return [...rows.map((row) => row.shard_no), ...others.map((claim) => claim.shardNo)];
+  });
+  expect(new Set(taken).size).toBe(9);
 });
 
 test("classes and catch-up are lanes of their own", async () => {
@@ -173,6 +195,41 @@ test("cancelling races with claiming and completing without a deadlock or a left
   expect(await bench.value("SELECT count(*)::int FROM escapement.operation WHERE action = 'cancel'")).toBe(
     cancelled,
   );
+});
+
+test("a completion that has its shard and wants the execution does not meet a cancellation the other way round", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("crossing"));
+  const fire = await bench.at(-1_000);
+  await bench.plan(job, [fire]);
+  await openDue(bench.db);
+  const executor = await bench.executor();
+  const claims = await bench.claim(executor);
+  let cancelling: Promise<unknown> | undefined;
+  await bench.db.transaction(async (tx) => {
+    await tx.query("SELECT 1 FROM escapement.shard_live FOR UPDATE");
+    cancelling = cancelExecution(bench.db, job, fire, deed).catch((error: unknown) => error);
+    await until(
+      () =>
+        bench.value<boolean>(
+          "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')",
+        ),
+      { what: "the cancellation to wait" },
+    );
+    const done = claims.map((claim) => ({
+      ...claim,
+      outcome: "success" as const,
+      delayMs: 0,
+      rows: null,
+      exitCode: null,
+      error: null,
+    }));
+    expect(await completeAttempts(tx, executor, done)).toEqual([true]);
+  });
+  // It came too late, and says so instead of putting a deed on record that did nothing.
+  expect(await cancelling).toMatchObject({ code: "E_REFUSED" });
+  expect(await bench.execution(job, fire)).toMatchObject({ status: "success" });
+  expect(await bench.value("SELECT count(*)::int FROM escapement.operation WHERE action = 'cancel'")).toBe(0);
 });
 
 test("cancelling waits for a claim under way and then asks its owner", async () => {

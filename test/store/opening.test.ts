@@ -334,6 +334,18 @@ test("openers at once decide nothing twice and leave nothing", async () => {
   expect(await bench.value("SELECT count(*)::int FROM escapement.shard_live")).toBe((1 + 1 + 1 + 4) * 2 * 4);
 });
 
+test("a job whose row is locked is left to whoever has the lock, and nobody waits for it", async () => {
+  const bench = await Bench.open();
+  const [locked, free] = [await bench.apply(testJob("locked")), await bench.apply(testJob("free"))];
+  for (const job of [locked, free]) await bench.plan(job, await fires(bench, -1_000));
+  await bench.db.transaction(async (tx) => {
+    await tx.query("SELECT 1 FROM escapement.job WHERE job_id = $1 FOR NO KEY UPDATE", [locked.jobId]);
+    expect(await openDue(bench.db)).toMatchObject({ opened: 1 });
+    expect(await bench.live(locked)).toEqual(["planned"]);
+  });
+  expect(await openDue(bench.db)).toMatchObject({ opened: 1 });
+});
+
 test("a held execution that nobody will let go is found by the sweep", async () => {
   const bench = await Bench.open();
   const job = await bench.apply(testJob("lost", queue(2)));
