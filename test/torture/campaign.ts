@@ -106,6 +106,8 @@ function conclude(
   const kills = faults.filter(isKill).length;
   const unknown = clusters.flatMap((one) => [...one.verdict.unknown, ...one.troubles]);
   if (kills < killsWanted) unknown.push(`${kills} kills; ${killsWanted} were wanted`);
+  if (clusters.every((one) => one.verdict.figures.staleRefused === 0))
+    unknown.push("no write of a frozen attempt came late and was refused");
   for (const phase of phases) {
     if (!faults.some((fault) => fault.phase === phase && fault.proven))
       unknown.push(`nothing was struck in phase ${phase}`);
@@ -129,7 +131,6 @@ class TortureCluster {
   readonly #cluster: ProcessCluster;
   readonly #witness: Witness;
   readonly #view: ClusterView;
-  readonly #selfExits: string[] = [];
   #keeper: Promise<void> | undefined;
   readonly #keeperStop = new AbortController();
   #strays: number | undefined;
@@ -225,7 +226,7 @@ class TortureCluster {
       verdict,
       faults: this.injector.faults,
       reruns,
-      selfExits: this.#selfExits,
+      selfExits: this.injector.selfExits,
       staleWrites: records.staleWrites,
       troubles,
       strays,
@@ -246,11 +247,9 @@ class TortureCluster {
       await sleep(200, signal);
       for (const node of this.#cluster.nodes) {
         if (signal.aborted || node.state !== "stopped" || this.injector.isBusy(node)) continue;
-        const { code, signal: by } = node.lastExit ?? {};
-        this.#selfExits.push(
-          `${node.name}: ${by ?? `code ${code}`}: ${node.logTail(300).trim().split("\n").at(-1)}`,
-        );
-        await node.start().catch((error) => this.injector.troubles.push(messageOf(error)));
+        await this.injector
+          .noteSelfExit(node)
+          .catch((error) => this.injector.troubles.push(messageOf(error)));
       }
     }
   }

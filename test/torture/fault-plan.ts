@@ -77,11 +77,11 @@ const choices: Record<Lane, readonly Choice[]> = {
     [16, "kill", "executor", "executor-idle"],
     [28, "kill", "executor", "executor-running"],
     [20, "kill", "executor", "executor-acted"],
-    [8, "kill", "executor", "reclaim"],
+    [12, "kill", "executor", "reclaim"],
     [8, "kill-with-supervisor", "executor", "executor-running"],
     [6, "kill-supervisor", "executor", "executor-running"],
     [5, "freeze", "executor", "executor-running"],
-    [8, "freeze-host", "executor", "executor-running"],
+    [6, "freeze-host", "executor", "executor-running"],
     [3, "freeze-supervisor", "executor", "executor-running"],
   ],
   surroundings: [
@@ -136,7 +136,7 @@ function duration(random: SeededRandom, kind: FaultKind): number {
       return random.between(2_000, 5_000);
     // Mostly long enough for the others to declare it dead and take over.
     case "freeze-host":
-      return random.between(3_500, 8_000);
+      return random.between(4_000, 9_000);
     case "store-stop":
     case "store-restart":
       return random.between(100, 1_500);

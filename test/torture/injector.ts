@@ -22,6 +22,8 @@ export class Injector {
   readonly faults: InjectedFault[] = [];
   /** What went wrong with the harness itself; any of it makes the result doubtful. */
   readonly troubles: string[] = [];
+  /** Processes that ended without being told to. */
+  readonly selfExits: string[] = [];
   readonly #view: ClusterView;
   readonly #now: () => number;
   readonly #busy = new Set<string>();
@@ -102,11 +104,16 @@ export class Injector {
 
   /** @returns the pid of an executor that is dead for so long that somebody else has to take its shards */
   async #leaveSomethingToReclaim(step: FaultStep): Promise<number | undefined> {
-    await this.#view.refresh();
-    const node = this.#choose(step);
+    const until = performance.now() + patienceMs;
+    let node: ClusterNode | undefined;
+    do {
+      await this.#view.refresh();
+      node = this.#choose(step);
+      if (!node) await sleep(100);
+    } while (!node && performance.now() < until);
     const pid = node?.pid;
     if (node && pid !== undefined)
-      await this.#strike({ ...step, lastsMs: 4_000 }, node, this.#view.phaseOf(node, step.aim));
+      await this.#strike({ ...step, lastsMs: 5_000 }, node, this.#view.phaseOf(node, step.aim));
     return pid;
   }
 
@@ -130,12 +137,14 @@ export class Injector {
     this.#busy.add(node.name);
     this.faults.push(fault);
     const undo = await this.#apply(step, node, pid, fault, owners);
-    this.#track(async () => {
+    const over = this.#track(async () => {
       await sleep(step.lastsMs);
       await undo();
       fault.until = this.#instant();
       this.#busy.delete(node.name);
     });
+    // The other executors need a few quiet seconds to be sure that this one is dead; then its late writes are refused.
+    if (step.kind === "freeze-host") await over;
   }
 
   /** @returns what ends the fault */
@@ -244,24 +253,39 @@ export class Injector {
   /** Ends when the new process serves; a store that is away is waited for. */
   async #startAgain(node: ClusterNode): Promise<void> {
     await node.start();
-    while (this.#view.storeIsDown) await sleep(50);
     for (;;) {
       try {
         return await this.#view.cluster.ready(node.name);
       } catch (error) {
-        if (this.#view.storeIsDown || this.#storeBusy) await sleep(100);
-        else throw error;
+        if (!isEscapementError(error)) throw error;
+        if (node.state === "stopped") await this.noteSelfExit(node);
+        else if (error.code !== "E_STORE_UNAVAILABLE" && !this.#storeBusy) throw error;
+        await sleep(100);
       }
     }
   }
 
-  #track(work: () => Promise<void>): void {
+  /** A process ended by itself: tells why, and starts it again as an init system would. */
+  async noteSelfExit(node: ClusterNode): Promise<void> {
+    const { code, signal: by } = node.lastExit ?? {};
+    // Log lines are JSON; what the program says on its way out is not.
+    const lines = node.logTail(20_000).trim().split("\n").slice(1);
+    const words = lines
+      .filter((line) => !line.startsWith("{"))
+      .slice(-6)
+      .join(" | ");
+    this.selfExits.push(`${node.name}: ${by ?? `code ${code}`}: ${words}`);
+    await node.start();
+  }
+
+  #track(work: () => Promise<void>): Promise<void> {
     const recovery = work()
       .catch((error) => {
         this.troubles.push(messageOf(error));
       })
       .finally(() => this.#recoveries.delete(recovery));
     this.#recoveries.add(recovery);
+    return recovery;
   }
 
   #instant(): string {

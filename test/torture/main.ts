@@ -53,4 +53,6 @@ const result = await runCampaign({
 });
 if (values.json) printJson({ ...result });
 else print(reportText(result));
-process.exitCode = { pass: ExitCode.ok, fail: ExitCode.failed, unknown: ExitCode.unknown }[result.outcome];
+// Ends here and now, once everything is printed: a broken connection of a fault must not hold the process.
+const exitCode = { pass: ExitCode.ok, fail: ExitCode.failed, unknown: ExitCode.unknown }[result.outcome];
+process.stdout.write("", () => process.exit(exitCode));

@@ -22,8 +22,10 @@ const betweenReadsMs = 1_000;
 export async function settle(view: ClusterView, deadlineMs: number): Promise<Settled> {
   const url = view.cluster.storeUrl;
   const deadline = monotonicMs() + deadlineMs;
-  for (const { name } of tortureJobs)
+  for (const { name } of tortureJobs) {
+    await caughtUp(view, deadline);
     await escapement(url, "jobs", "pause", name, "--reason", "end of the torture");
+  }
   let reruns = 0;
   for (;;) {
     await drained(view, deadline);
@@ -44,6 +46,18 @@ export async function settle(view: ClusterView, deadlineMs: number): Promise<Set
     if (equal && view.witness.live().length === 0) return { records, settled: await isDrained(view), reruns };
   }
   return { records, settled: false, reruns };
+}
+
+/** Waits until a leader plans ahead again, as it did before the faults; a job is paused from a healthy state. */
+async function caughtUp(view: ClusterView, deadline: number): Promise<void> {
+  for (;;) {
+    const { rows } = await view.db.query<{ behind: number }>(
+      `SELECT count(*) AS behind FROM escapement.job
+       WHERE state = 'active' AND planned_until < clock_timestamp() + interval '3 s'`,
+    );
+    if (rows[0]?.behind === 0 || monotonicMs() > deadline) return;
+    await sleep(200);
+  }
 }
 
 async function drained(view: ClusterView, deadline: number): Promise<void> {
