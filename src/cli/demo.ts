@@ -52,6 +52,7 @@ export function build(): Command {
 async function demo(options: DemoCommandOptions): Promise<void> {
   const { runDemo } = await import("../lab/demo/demo.ts");
   const { resultText } = await import("./demo/result-text.ts");
+  const { resultJson } = await import("./demo/result-json.ts");
   const ending = new AbortController();
   let shown = false;
   const onSignal = (signal: NodeJS.Signals) => {
@@ -68,7 +69,7 @@ async function demo(options: DemoCommandOptions): Promise<void> {
       progress: (line, elapsedMs) => say(`${(elapsedMs / 1_000).toFixed(1).padStart(5)} s  ${line}`),
       async shown(result, cluster) {
         shown = true;
-        if (options.json) printJson({ ...result });
+        if (options.json) printJson(resultJson(result));
         else print(resultText(result));
         if (!options.keep) return;
         const program = process.argv[1]?.endsWith("escapement.mjs")

@@ -134,7 +134,9 @@ class Connection {
   }
 
   reset(): void {
-    this.#client.resetAndDestroy();
+    // Node never closes a socket that is reset while its end is being sent.
+    if (this.#client.writableEnded) this.#client.destroy();
+    else this.#client.resetAndDestroy();
     // Before it is connected there is nobody to send a reset to.
     if (this.#upstream.readyState === "open") this.#upstream.resetAndDestroy();
     else this.#upstream.destroy();

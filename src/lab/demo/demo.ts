@@ -79,7 +79,7 @@ export async function runDemo(options: DemoOptions, audience: DemoAudience): Pro
     });
     progress("everything runs");
     const stage = { cluster, elapsedMs, progress, signal: audience.signal };
-    const performed = await perform(stage, jobs, input);
+    const performed = await perform(stage, jobs, input, endpoint);
     const result = await sumUp(stage, { example, input, jobs, ledger, endpoint, performed });
     await audience.shown(result, cluster);
     return result;

@@ -82,18 +82,22 @@ async function successorOf(stage: Stage, epoch: number, killedAt: number): Promi
   return { node: next.node, epoch: next.epoch, ledAfterMs, plannedAfterMs };
 }
 
+/** Which executor to kill, if one comes along in time. */
+export interface Aim {
+  /** It runs attempts of all of these. */
+  readonly jobs: readonly string[];
+  /** And this is so. */
+  when(): boolean;
+  readonly patienceMs: number;
+}
+
 /**
- * Kills an executor that runs attempts of all `jobs` if one comes along within
- * `patienceMs`, else one that runs anything. Tries another one when the store
- * says that it held nothing after all.
+ * Kills an executor that fits the aim, else one that runs anything. Tries
+ * another one when the store says that it held nothing after all.
  */
-export async function killExecutor(
-  stage: Stage,
-  jobs: readonly string[],
-  patienceMs: number,
-): Promise<ExecutorKill | null> {
+export async function killExecutor(stage: Stage, aim: Aim): Promise<ExecutorKill | null> {
   for (let tries = 0; tries < 3; tries++) {
-    const target = await aim(stage, jobs, patienceMs);
+    const target = await findTarget(stage, aim);
     if (!target) return null;
     const node = stage.cluster.node(target.node);
     const pid = node.pid!;
@@ -126,24 +130,21 @@ export async function killExecutor(
   return null;
 }
 
-async function aim(
-  stage: Stage,
-  jobs: readonly string[],
-  patienceMs: number,
-): Promise<RunningAttempts | null> {
+async function findTarget(stage: Stage, aim: Aim): Promise<RunningAttempts | null> {
   const looking = async (fits: (one: RunningAttempts) => boolean) => {
     const found = (await runningAttempts(stage.cluster.store)).filter(
       (one) => fits(one) && stage.cluster.node(one.node).state === "running",
     );
     return found.sort((a, b) => b.count - a.count)[0] ?? null;
   };
+  const runsAll = (one: RunningAttempts) => aim.jobs.every((job) => (one.byJob[job] ?? 0) > 0);
   const best = await waitFor(
     stage,
-    patienceMs,
-    () => looking((one) => jobs.every((job) => (one.byJob[job] ?? 0) > 0)),
+    aim.patienceMs,
+    async () => aim.when() && looking((one) => aim.when() && runsAll(one)),
     aimEveryMs,
   );
-  return best ?? waitFor(stage, patienceMs * 2, () => looking(() => true), aimEveryMs);
+  return best ?? waitFor(stage, 2 * aim.patienceMs, () => looking(() => true), aimEveryMs);
 }
 
 /** Declared dead, with whatever it held put back in the same transaction. */
