@@ -27,4 +27,3 @@ export function openLog(part: string, fields: Record<string, unknown> = {}): Log
 }
 
 /** A log that says nothing, for tests and libraries. */
-export const silentLog: Log = { info() {}, warn() {}, error() {}, debug() {} };
