@@ -8,6 +8,29 @@ const tiers = [
   { tier: "PostgreSQL of the system", package: "postgresql", present: () => hasSystemPostgres() },
   { tier: "pgbouncer", package: "pgbouncer", present: () => existsSync("/usr/sbin/pgbouncer") },
   { tier: "process-level clock faults", package: "libfaketime", present: () => hasFaketime() },
+  {
+    tier: "Python example with psycopg",
+    package: "python3-psycopg",
+    present: () => existsSync("/usr/lib/python3/dist-packages/psycopg"),
+  },
+  {
+    tier: "Python example with psycopg2",
+    package: "python3-psycopg2",
+    present: () => existsSync("/usr/lib/python3/dist-packages/psycopg2"),
+  },
+  { tier: "shell example", package: "curl", present: () => existsSync("/usr/bin/curl") },
+  {
+    tier: "PostgreSQL driver of the Java example",
+    package: "libpostgresql-jdbc-java",
+    present: () => existsSync("/usr/share/java/postgresql.jar"),
+  },
+  {
+    tier: "Java compiler of the Java example",
+    package: "default-jdk-headless",
+    present: () => existsSync("/usr/bin/javac"),
+    // 116 MB to fetch: only where nothing may be skipped.
+    large: true,
+  },
 ];
 
 /** Debian keeps each version in a folder of its own. */
@@ -25,9 +48,14 @@ function list(folder) {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
+/** Large packages are installed only where no test may be skipped. */
+function wanted() {
+  return tiers.filter((one) => !one.large || process.env.ESCAPEMENT_REQUIRE_ALL === "1");
+}
+
 /** Installs what is missing, where we may. @returns the tiers that stay missing, with the reason */
 export function ensureDebianPackages() {
-  const missing = tiers.filter((one) => !one.present());
+  const missing = wanted().filter((one) => !one.present());
   if (missing.length === 0) return [];
   const reason = whyNot();
   if (reason === undefined) install(missing.map((one) => one.package));
