@@ -1,6 +1,6 @@
 /** Things that go wrong around an executor: store, answers, clocks, disk. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../src/lab/free-port.ts";
 import { findClockLibrary, ProcessClock } from "../../src/lab/process-clock.ts";
@@ -44,7 +44,7 @@ test("a lost answer to an outcome is not a stale write: the records are asked", 
     `touch ${workshop.path("up")}; while [ ! -e ${workshop.path("go")} ]; do sleep 0.02; done`,
   );
   const run = await workshop.run("quiet");
-  await until(async () => (await workshop.shards(run))[0]?.status === "running", { what: "the start" });
+  await until(() => existsSync(workshop.path("up")), { what: "the start" });
   // The statement reaches the server and waits there for a lock; its answer is lost on the way back.
   await workshop.db.transaction(async (tx) => {
     await tx.query("SELECT 1 FROM escapement.shard_live FOR UPDATE");
@@ -104,7 +104,7 @@ test("a short cut of the network harms nothing that runs", async () => {
     `touch ${workshop.path("up")}; while [ ! -e ${workshop.path("go")} ]; do sleep 0.05; done`,
   );
   const run = await workshop.run("through");
-  await until(async () => (await workshop.shards(run))[0]?.status === "running", { what: "the start" });
+  await until(() => existsSync(workshop.path("up")), { what: "the start" });
   proxy.cut();
   await executor.seen(/the lease could not be renewed; trying again/);
   proxy.heal();
