@@ -1,5 +1,6 @@
 /** How much disk the record store needs: simulated records, log, archive, temporary room, and what to order. */
 import { type Answer, type Figure, figure } from "../figure.ts";
+import { decimalBytes } from "../format.ts";
 import { type PageFit, pageFit } from "./page-fit.ts";
 import { checkQuestion, type StorageQuestion } from "./question.ts";
 import { shardTupleBytes } from "./record-rows.ts";
@@ -239,7 +240,7 @@ function bindingOf(parts: Record<string, number>): Answer["binding"] {
     why: `${percent(bytes / total)} of what lies on the disk`,
     limits: sorted.map(([part, size]) => ({
       name: part,
-      allows: Math.round(size),
+      allows: decimalBytes(size),
       formula: `${percent(size / total)} of the disk`,
     })),
   };

@@ -50,11 +50,11 @@ export function verifyPatterns(seed: number, scale: number): RecordPattern[] {
     {
       ...base,
       name: "lifecycle-one-shard",
-      jobs: 200,
-      rounds: rounds(150),
+      jobs: 500,
+      rounds: rounds(120),
       shards: 1,
-      planBatch: 50,
-      claimBatch: 50,
+      planBatch: 100,
+      claimBatch: 100,
     },
     {
       ...base,
@@ -79,7 +79,8 @@ export function randomPattern(seed: number, number: number, scale: number): Reco
   const random = seeded(seed * 7919 + number);
   const shards = random.pick([1, 2, 5, 8, 16, 32, 40, 64, 100, 150, 250]);
   const jobs = random.integer(5, 120);
-  const planBatch = random.integer(1, 30);
+  // Many executions with few shards each are planned many at a time, as they come due together.
+  const planBatch = random.integer(1, 30) + (shards < 10 ? 60 : 0);
   // On average a job runs in 43 of 100 rounds.
   const executions = Math.min(random.integer(30_000, 60_000) / shards, mostBatches * planBatch) * scale;
   return {

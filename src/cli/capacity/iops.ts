@@ -34,7 +34,7 @@ export function buildIops(): Command {
     ],
     exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.unknown, ExitCode.badData],
     notes:
-      "Ends with 1 when the disk cannot keep up. --measure writes a small file in the folder, for about 15 s, with\npg_test_fsync and, where it is installed, fio; what cannot be measured is unknown and ends with 5.",
+      "Ends with 1 when the record store cannot keep up. --measure writes a small file in the folder, for about 15 s, with\npg_test_fsync and, where it is installed, fio; what cannot be measured is unknown and ends with 5.",
   })
     .option("--workload <file>", "workload file")
     .option("--runs-per-day <number>", "executions a day, all jobs together")
@@ -52,7 +52,8 @@ export function buildIops(): Command {
     .option("--json", "print one JSON document")
     .action(async (options: IopsOptions) => {
       const { answer, measurement } = await ask(options);
-      const headroom = Math.min(answer.figures.flushHeadroom!.value, answer.figures.writeHeadroom!.value);
+      const { flushHeadroom, writeHeadroom, cpuHeadroom } = answer.figures;
+      const headroom = Math.min(flushHeadroom!.value, writeHeadroom!.value, cpuHeadroom!.value);
       if (options.json) printJson({ ...answer, ...(measurement && { measurement }) });
       else await printIops(answer, headroom);
       if (headroom < 1) process.exitCode = ExitCode.failed;
@@ -162,8 +163,8 @@ async function printIops(answer: Answer, headroom: number): Promise<void> {
   const { peakCommits } = answer.figures;
   const verdict =
     headroom < 1
-      ? paint.red("the disk cannot keep up")
-      : paint.green(`the disk has ${headroom.toFixed(1)} × what is needed`);
+      ? paint.red("the record store cannot keep up")
+      : paint.green(`the record store has ${headroom.toFixed(1)} × what is needed`);
   print(`${paint.bold(verdict)}: ${formatFigure(peakCommits!)} commits in the busiest window`);
   printAnswer(answer);
 }

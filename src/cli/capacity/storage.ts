@@ -61,8 +61,14 @@ export function buildStorage(): Command {
 /** The question that the options ask, on top of the workload's figures. */
 export async function storageQuestion(options: StorageOptions): Promise<StorageQuestion> {
   const { loadWorkload } = await import("./data-files.ts");
+  const { storageDefaults } = await import("../../capacity/storage/question.ts");
   const { questionFromWorkload } = await import("../../capacity/storage/workload-question.ts");
-  const base = questionFromWorkload((await loadWorkload(options.workload)).spec);
+  // Figures given by hand are not to be mixed with those of a workload nobody named.
+  const isByHand = options.workload === undefined && options.runsPerDay !== undefined;
+  const base = {
+    ...questionFromWorkload((await loadWorkload(options.workload)).spec),
+    ...(isByHand && storageDefaults),
+  };
   const number = (option: string, text: string | undefined, otherwise: number) =>
     text === undefined ? otherwise : numberOption(option, text);
   const duration = (option: string, text: string | undefined, otherwise: number) =>
