@@ -42,7 +42,7 @@ GRANT UPDATE (sent_at, count, last_at, message, details) ON escapement.alert_out
 GRANT INSERT ON escapement.alert_outbox, escapement.clock_sample TO escapement_watchman;
 
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA escapement TO escapement_scheduler;
-GRANT EXECUTE ON FUNCTION escapement.open_due, escapement.start_by, escapement.open_one, escapement.executor_renew, escapement.claim, escapement.settle,
+GRANT EXECUTE ON FUNCTION escapement.open_due, escapement.start_by, escapement.unopen_overdue, escapement.open_one, escapement.executor_renew, escapement.claim, escapement.settle,
   escapement.end_executions, escapement.complete, escapement.release_shards, escapement.reap, escapement.take_over,
   escapement.cancel, escapement.checkpoint, escapement.raise_alert, escapement.shard_of TO escapement_executor;
 GRANT EXECUTE ON FUNCTION escapement.shard_of TO escapement_watchman, escapement_reader;
