@@ -7,7 +7,7 @@ import { messageOf } from "../../src/base/errors.ts";
 import { monotonicMs, sleep } from "../../src/base/monotonic.ts";
 import { judge, type Verdict, worstOutcome } from "../../src/chaos/checker.ts";
 import { type History, parseHistory } from "../../src/chaos/history.ts";
-import { Witness } from "../../src/chaos/witness.ts";
+import { Witness, type WitnessClaim } from "../../src/chaos/witness.ts";
 import { type ProcessCluster, startProcessCluster } from "../../src/lab/process-cluster.ts";
 import { SeededRandom } from "../chaos/seeded-random.ts";
 import { ClusterView } from "./cluster-view.ts";
@@ -15,7 +15,7 @@ import { aimsOf, faultKinds, lanes, type Phase, phases, planLane } from "./fault
 import { type InjectedFault, Injector } from "./injector.ts";
 import { escapement } from "./product.ts";
 import { settle } from "./settle.ts";
-import { jobFileText, obligationsOf } from "./torture-jobs.ts";
+import { jobFileText, obligationsOf, tortureJob } from "./torture-jobs.ts";
 
 export interface CampaignOptions {
   readonly seed: number;
@@ -159,8 +159,10 @@ class TortureCluster {
     const base = Date.now() - monotonicMs();
     const now = () => base + monotonicMs();
     const random = new SeededRandom(seed + 1_299_709 * (number + 1));
-    const holdMs = (_: unknown, answered: "begin" | "effect") =>
-      answered === "begin" ? random.between(20, 250) : random.between(10, 200);
+    const holdMs = ({ job }: WitnessClaim, answered: "begin" | "effect") => {
+      const { workMs, restMs } = tortureJob(job);
+      return random.between(...(answered === "begin" ? workMs : restMs));
+    };
     const witness = await Witness.start({ now, holdMs });
     const folder = mkdtempSync(join(tmpdir(), "escapement-torture-"));
     const lease = { lease: "2s", renewEvery: "500ms", stopEarly: "500ms" };

@@ -80,7 +80,7 @@ const choices: Record<Lane, readonly Choice[]> = {
     [12, "kill", "executor", "reclaim"],
     [8, "kill-with-supervisor", "executor", "executor-running"],
     [6, "kill-supervisor", "executor", "executor-running"],
-    [5, "freeze", "executor", "executor-running"],
+    [6, "freeze", "executor", "executor-running"],
     [6, "freeze-host", "executor", "executor-running"],
     [3, "freeze-supervisor", "executor", "executor-running"],
   ],
@@ -111,7 +111,7 @@ export function* planLane(seed: number, cluster: number, lane: Lane, haste = 1):
     const [, kind, role, aim] = weighted(random, choices[lane]);
     const pauseMs = Math.round((random.between(20, 200) / 110) * (paceMs[lane] / haste));
     const nth = random.between(0, 2);
-    const lastsMs = duration(random, kind);
+    const lastsMs = duration(random, kind, role);
     const whileDown =
       kind === "store-stop" ? random.pick(["scheduler", "executor", undefined] as const) : undefined;
     yield { lane, number, pauseMs, kind, role, nth, aim, lastsMs, whileDown };
@@ -127,11 +127,12 @@ function weighted(random: SeededRandom, list: readonly Choice[]): Choice {
   return list.at(-1)!;
 }
 
-function duration(random: SeededRandom, kind: FaultKind): number {
+function duration(random: SeededRandom, kind: FaultKind, role: FaultStep["role"]): number {
   switch (kind) {
+    // An executor may be declared dead meanwhile, and must then find its late writes refused.
     case "freeze":
     case "network-pause":
-      return random.between(1_000, 4_000);
+      return role === "executor" ? random.between(1_000, 9_000) : random.between(1_000, 4_000);
     case "freeze-supervisor":
       return random.between(2_000, 5_000);
     // Mostly long enough for the others to declare it dead and take over.

@@ -8,14 +8,32 @@ export interface TortureJob {
   readonly shardCount: number;
   readonly mode: "once" | "replace";
   readonly blocking: "allow" | "queue";
+  /** From an attempt's begin to its act, and from there to its end; milliseconds, from and to. */
+  readonly workMs: readonly [number, number];
+  readonly restMs: readonly [number, number];
 }
 
-/** Some fire in every second; what a fire owes is the same whatever is killed. */
+const short = { workMs: [20, 250], restMs: [10, 200] } as const;
+const long = { workMs: [3_000, 7_000], restMs: [10, 1_000] } as const;
+
+/**
+ * Some fire in every second. Most attempts are short. Those of the vigil last
+ * longer than it takes to declare an executor dead, so that one which nobody
+ * kills in time is caught beside its successor.
+ */
 export const tortureJobs: readonly TortureJob[] = [
-  { name: "recompute", everySeconds: 1, shardCount: 4, mode: "replace", blocking: "allow" },
-  { name: "payout", everySeconds: 2, shardCount: 4, mode: "once", blocking: "allow" },
-  { name: "report", everySeconds: 5, shardCount: 8, mode: "replace", blocking: "queue" },
+  { name: "recompute", everySeconds: 1, shardCount: 4, mode: "replace", blocking: "allow", ...short },
+  { name: "payout", everySeconds: 2, shardCount: 4, mode: "once", blocking: "allow", ...short },
+  { name: "report", everySeconds: 5, shardCount: 8, mode: "replace", blocking: "queue", ...short },
+  { name: "vigil", everySeconds: 15, shardCount: 2, mode: "replace", blocking: "allow", ...long },
 ];
+
+/** @param label namespace and name, as the job's own environment tells it */
+export function tortureJob(label: string): TortureJob {
+  const found = tortureJobs.find(({ name }) => label === `default/${name}`);
+  if (!found) throw new Error(`no torture job ${label}`);
+  return found;
+}
 
 /** The job files' text; JSON is YAML as well. */
 export function jobFileText(witnessPort: number): string {
@@ -74,9 +92,7 @@ const aheadMs = 300_000;
  */
 export function obligationsOf(lives: readonly JobLife[]): Obligation[] {
   return lives.flatMap(({ job, knownSince, pausedAt }) => {
-    const definition = tortureJobs.find((one) => job === `default/${one.name}`);
-    if (!definition) throw new Error(`no torture job ${job}`);
-    const { everySeconds, shardCount, mode } = definition;
+    const { everySeconds, shardCount, mode } = tortureJob(job);
     const stepMs = everySeconds * 1_000;
     const obligations: Obligation[] = [];
     const first = (Math.floor(knownSince.getTime() / stepMs) + 1) * stepMs;
