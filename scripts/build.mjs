@@ -1,8 +1,10 @@
 /**
  * Bundles the product into one file, `dist/escapement.mjs`, and the library for
- * job authors into `dist/guard.mjs`. Takes about a second; `--quiet` says nothing.
+ * job authors into `dist/guard.mjs` and `dist/job.mjs`. Takes about a second;
+ * `--quiet` says nothing, `--types` writes their type declarations, too.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const root = new URL("../", import.meta.url);
@@ -35,6 +37,7 @@ try {
   const results = await Promise.all([
     build({ ...shared, entryPoints: ["src/cli/main.ts"], outfile: "dist/escapement.mjs" }),
     build({ ...shared, entryPoints: ["src/guard/index.ts"], outfile: "dist/guard.mjs" }),
+    build({ ...shared, entryPoints: ["src/executor/client.ts"], outfile: "dist/job.mjs" }),
   ]);
   mkdirSync(new URL("dist", root), { recursive: true });
   for (const file of results.flatMap((result) => result.outputFiles)) {
@@ -47,4 +50,16 @@ try {
   if (!("errors" in error)) console.error(error);
   process.exit(1);
 }
-if (!quiet) console.error("built dist/escapement.mjs and dist/guard.mjs");
+if (process.argv.includes("--types")) {
+  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.types.json"], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  // Declarations keep the extensions of the sources; whoever imports them has neither.
+  for (const name of readdirSync(new URL("dist/types", root), { recursive: true })) {
+    const file = new URL(`dist/types/${name}`, root);
+    if (!name.endsWith(".d.ts")) continue;
+    writeFileSync(file, readFileSync(file, "utf8").replace(/(from |import\()"(\.[^"]*)\.ts"/g, '$1"$2.js"'));
+  }
+}
+if (!quiet) console.error("built dist/escapement.mjs, dist/guard.mjs and dist/job.mjs");

@@ -73,7 +73,10 @@ export class Database implements Queryable {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: rows are parsed by the caller
-  async query<Row extends Record<string, any>>(text: string, values?: unknown[]) {
+  async query<Row extends Record<string, any>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<{ rows: Row[]; rowCount: number | null }> {
     return this.#withClient((client) => client.query<Row>(text, values as unknown[]));
   }
 

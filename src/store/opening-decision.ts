@@ -184,7 +184,10 @@ async function chainState(
   return { state: alive ? "waiting" : "broken", status };
 }
 
-/** The other executions of the job that wait in line or run. */
+/**
+ * The other executions of the job that wait in line or run. The lock lets them go
+ * on but not end, so that one which ends meanwhile cannot miss what is held behind it.
+ */
 async function unfinished(
   tx: Queryable,
   jobId: number,
@@ -192,7 +195,7 @@ async function unfinished(
 ): Promise<{ fireMs: number; state: "held" | "open"; chained: boolean }[]> {
   const { rows } = await tx.query<{ fireTime: Date; state: "held" | "open"; chained: boolean }>(
     `SELECT fire_time AS "fireTime", state, chain_after IS NOT NULL OR trigger_type = 'misfire' AS chained
-     FROM escapement.execution_live WHERE job_id = $1 AND fire_time <> $2 AND state IN ('held', 'open')`,
+     FROM escapement.execution_live WHERE job_id = $1 AND fire_time <> $2 AND state IN ('held', 'open') FOR KEY SHARE`,
     [jobId, except],
   );
   return rows.map((row) => ({ fireMs: row.fireTime.getTime(), state: row.state, chained: row.chained }));

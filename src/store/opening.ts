@@ -13,6 +13,8 @@
  * What is on time and unhindered is opened by one statement for many jobs; the
  * rest goes through the pure decisions of `schedule/`, one job at a time.
  */
+import { isEscapementError, messageOf } from "../base/errors.ts";
+import { raiseAlert } from "./alert.ts";
 import type { Database, Queryable } from "./database.ts";
 import { decideJob } from "./opening-decision.ts";
 
@@ -46,7 +48,7 @@ export async function openDue(db: Database, options: { budgetMs?: number } = {})
     opened += row.opened;
     let decided = 0;
     for (const jobId of row.undecided) {
-      const result = await db.transaction((tx) => decideJob(tx, jobId));
+      const result = await decideAlone(db, jobId);
       opened += result.opened;
       decided += result.decided;
     }
@@ -69,4 +71,21 @@ export async function letWaitingAskAgain(db: Queryable): Promise<number> {
        SELECT 1 FROM escapement.execution_live o WHERE o.job_id = h.job_id AND o.state = 'open')`,
   );
   return rowCount ?? 0;
+}
+
+/** One job that cannot be decided must not keep the others from opening: it raises an alert and is left as it is. */
+async function decideAlone(db: Database, jobId: number): Promise<{ opened: number; decided: number }> {
+  try {
+    return await db.transaction((tx) => decideJob(tx, jobId));
+  } catch (error) {
+    if (isEscapementError(error) && error.code === "E_STORE_UNAVAILABLE") throw error;
+    await raiseAlert(db, {
+      dedupKey: `job-unopenable:${jobId}`,
+      kind: "job-unopenable",
+      severity: "critical",
+      jobId,
+      message: `a due execution cannot be opened: ${messageOf(error)}`,
+    });
+    return { opened: 0, decided: 0 };
+  }
 }
