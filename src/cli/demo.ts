@@ -59,7 +59,7 @@ async function demo(options: DemoCommandOptions): Promise<void> {
     // Once more: somebody cannot wait. What we started ends by itself when we are gone.
     if (ending.signal.aborted) process.exit(ExitCode.interrupted);
     ending.abort(new EscapementError("E_INTERRUPTED", { signal }));
-    if (!shown) say(`${signal}: ending everything first`);
+    if (!shown) say(`${signal}: ending everything first; once more to leave at once`);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   const { verdict } = await runDemo(

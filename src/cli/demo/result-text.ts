@@ -64,12 +64,11 @@ function doneText({ leaderKill, executorKill, stop, shardsRetried, attemptsLost 
         `${plural(executorKill.lost.length, "shard")} put back, ${again} of them done by another attempt`,
       ]);
   } else lines.push([null, paint.yellow("no executor could be killed while it held a shard")]);
-  lines.sort(([a], [b]) => (a ?? Infinity) - (b ?? Infinity));
   const interrupted = attemptsLost.interrupted ?? 0;
+  const given = interrupted > 0 ? `; ${plural(interrupted, "attempt")} interrupted and given back` : "";
   lines.push([
-    null,
-    `then all schedulers and executors stopped, for ${seconds(stop.readyMs - stop.stoppedMs)}` +
-      (interrupted > 0 ? `; ${plural(interrupted, "attempt")} interrupted and given back` : ""),
+    stop.atMs,
+    `all schedulers and executors stopped, for ${seconds(stop.readyMs - stop.stoppedMs)}${given}`,
   ]);
   lines.sort(([a], [b]) => (a ?? Infinity) - (b ?? Infinity));
   lines.push([null, `shards that needed more than one attempt: ${shardsRetried}`]);
