@@ -91,7 +91,7 @@ export class Database implements Queryable {
         "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '4s'; SET LOCAL lock_timeout = '10s'",
       );
       try {
-        const result = await work(client as Queryable);
+        const result = await work(client);
         await client.query("COMMIT");
         return result;
       } catch (error) {
@@ -106,7 +106,7 @@ export class Database implements Queryable {
   }
 
   /** A connection whose query failed for another reason than SQL (time limit, cut line) is closed, not reused. */
-  async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #withClient<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
     let client: pg.PoolClient;
     try {
       client = await this.#pool.connect();
@@ -116,15 +116,23 @@ export class Database implements Queryable {
     // While a connection is checked out the pool does not listen for its errors; the query reports them.
     const ignore = () => {};
     client.on("error", ignore);
+    let broken = false;
+    const guarded: Queryable = {
+      // Only what a query throws is about the store; what the work itself throws passes as it is.
+      async query(text, values) {
+        try {
+          return await client.query(text, values);
+        } catch (error) {
+          broken ||= !isSqlError(error) || isConnectionLoss(error);
+          throw asStoreError(error);
+        }
+      },
+    };
     try {
-      const result = await work(client);
+      return await work(guarded);
+    } finally {
       client.off("error", ignore);
-      client.release();
-      return result;
-    } catch (error) {
-      client.off("error", ignore);
-      client.release(isSqlError(error) && !isConnectionLoss(error) ? undefined : true);
-      throw asStoreError(error);
+      client.release(broken ? true : undefined);
     }
   }
 }
