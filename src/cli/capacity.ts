@@ -7,6 +7,7 @@ import { buildIops } from "./capacity/iops.ts";
 import { buildMemory } from "./capacity/memory.ts";
 import { buildPeak } from "./capacity/peak.ts";
 import { buildShards } from "./capacity/shards.ts";
+import { buildSheetCommand } from "./capacity/sheet.ts";
 import { buildStorage } from "./capacity/storage.ts";
 import { buildTopology } from "./capacity/topology.ts";
 import { buildVerify } from "./capacity/verify.ts";
@@ -19,7 +20,7 @@ export function build(): Command {
     examples: [
       "escapement capacity shards --total 90m --target 3m --nodes 8",
       "escapement capacity storage --runs-per-day 2000 --shards 100 --row-bytes 1000",
-      "escapement capacity verify --help",
+      "escapement capacity sheet -o order.xlsx",
     ],
     exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.unknown, ExitCode.badData],
   });
@@ -31,6 +32,7 @@ export function build(): Command {
     buildConcurrency,
     buildTopology,
     buildPeak,
+    buildSheetCommand,
     buildVerify,
     buildFromCluster,
   ];

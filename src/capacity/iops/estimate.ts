@@ -45,8 +45,8 @@ export function estimateIops(question: IopsQuestion): Answer {
   const canFlush = medium.flushesPerSecond;
   const shardsPerSecond = (small * busiestShare) / busySeconds;
   const logWrites = Math.max(flushes, (shardsPerSecond * question.walPerShard) / 8_192);
-  const pageWrites =
-    shardsPerSecond * Math.min(pagesPerShard, question.bytesPerShard / 8_192 + pagesPerShard / batch);
+  const pages = Math.min(pagesPerShard, question.bytesPerShard / 8_192 + pagesPerShard / batch);
+  const pageWrites = shardsPerSecond * pages;
   const penalty = writePenalty[layout];
   const backEnd = (logWrites + pageWrites) * penalty;
   const canWrite = medium.writeIops * disks;
@@ -131,6 +131,14 @@ export function estimateIops(question: IopsQuestion): Answer {
       "ratio",
       "can do ÷ peak commits: nothing to share a flush with",
       { canFlush, peak },
+      "arithmetic",
+    ),
+    pagesPerShard: figure(
+      "pages written for each shard",
+      pages,
+      "ratio",
+      `the smaller of ${pagesPerShard} and table and index bytes ÷ 8192 + ${pagesPerShard} ÷ batch of ${batch}`,
+      { bytesPerShard: question.bytesPerShard, batch },
       "arithmetic",
     ),
     writes: figure(

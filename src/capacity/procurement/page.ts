@@ -56,10 +56,8 @@ export function pageOf(demand: RoleDemand, catalogue: Catalogue): RolePage {
     disk: role.disk,
   };
   const picked = demand.shards ? pickExecutor(demand, asked, catalogue) : pickFixed(demand, asked, catalogue);
-  const server = picked.configuration.lines.find(({ part }) => part.type === "server")!.part as Extract<
-    Part,
-    { type: "server" }
-  >;
+  const server = picked.configuration.lines.find(({ part }) => part.type === "server")!
+    .part as PartOf<"server">;
   const all: DemandFigures = { ...figures, ...picked.figures };
   return {
     name: demand.name,
