@@ -75,8 +75,8 @@ describe.skipIf(unavailable("pgbouncer", findPgbouncer() !== undefined))("throug
   });
 
   test("escapement once, three at a time, a lease shorter than the run", async () => {
-    const settings = { url: pooler.through(db.url), job: "pool", lease: "1s" };
-    const three = [1, 2, 3].map(() => startOnce(settings, ["sh", "-c", "echo ran; sleep 1.5"]));
+    const settings = { url: pooler.through(db.url), job: "pool", lease: "2s" };
+    const three = [1, 2, 3].map(() => startOnce(settings, ["sh", "-c", "echo ran; sleep 3"]));
     expect(await Promise.all(three.map((one) => one.exit))).toEqual([0, 0, 0]);
     expect(three.map((one) => one.output.stdout).join("")).toBe("ran\n");
   });
