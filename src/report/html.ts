@@ -10,16 +10,22 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", "&#39;");
 }
 
-/** A table of text. @param numeric columns that are aligned to the right */
+/** A table of text. @param numeric columns that are aligned to the right @param hasTotal the last row is the sum */
 export function htmlTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   numeric: readonly number[] = [],
+  hasTotal = false,
 ): string {
   const cell = (tag: "th" | "td", text: string, i: number) =>
     `<${tag}${numeric.includes(i) ? ' class="number"' : ""}>${escapeHtml(text)}</${tag}>`;
   const head = `<tr>${header.map((text, i) => cell("th", text, i)).join("")}</tr>`;
-  const body = rows.map((row) => `<tr>${row.map((text, i) => cell("td", text, i)).join("")}</tr>`).join("\n");
+  const body = rows
+    .map((row, r) => {
+      const isTotal = hasTotal && r === rows.length - 1;
+      return `<tr${isTotal ? ' class="total"' : ""}>${row.map((text, i) => cell("td", text, i)).join("")}</tr>`;
+    })
+    .join("\n");
   return `<div class="scroll"><table><thead>${head}</thead><tbody>\n${body}\n</tbody></table></div>`;
 }
 
@@ -61,7 +67,7 @@ tr.total td { font-weight: 700; border-top: 2px solid var(--line); }
 .card b { display: block; font-size: 1.4rem; color: var(--accent); }
 figure { margin: 1rem 0 1.5rem; }
 figcaption { color: var(--soft); font-size: .88rem; margin-top: .25rem; }
-svg { max-width: 100%; height: auto; font: 12px system-ui, "Segoe UI", "DejaVu Sans", Arial, sans-serif; }
+svg { width: 100%; max-width: 60rem; height: auto; font: 12px system-ui, "Segoe UI", "DejaVu Sans", Arial, sans-serif; }
 ul { padding-left: 1.2rem; }
 @media print { body { max-width: none; padding: 0; font-size: 11px; } h2 { break-before: page; } table, figure { break-inside: avoid; } }
 `;

@@ -3,6 +3,8 @@
 export type CellStyle =
   | "title"
   | "heading"
+  | "headingRight"
+  | "headingAfterNumber"
   | "text"
   | "note"
   | "input"
@@ -52,6 +54,13 @@ export const text = (value: string, style: CellStyle = "text", span?: number): W
   style,
   ...(span !== undefined && { span }),
 });
+
+/** Heads of columns; those of numbers stand above their digits. */
+export const headings = (names: readonly string[], numeric: readonly number[] = []): WorkbookCell[] =>
+  names.map((name, i) => {
+    if (numeric.includes(i)) return text(name, "headingRight");
+    return text(name, numeric.includes(i - 1) ? "headingAfterNumber" : "heading");
+  });
 
 /** A value that the reader may change. */
 export const input = (value: number, format: NumberFormat = "decimal"): WorkbookCell => ({

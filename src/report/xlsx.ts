@@ -13,6 +13,7 @@ import {
   type Workbook,
   type WorkbookCell,
   type WorkbookPage,
+  type WorkbookRow,
 } from "./workbook.ts";
 
 const formats: Readonly<Record<NumberFormat, string>> = {
@@ -27,18 +28,21 @@ const formats: Readonly<Record<NumberFormat, string>> = {
 };
 
 const blue = "#1f4e9c";
+const headingStyle = {
+  fontWeight: "bold",
+  backgroundColor: "#dfe6f0",
+  bottomBorderStyle: "thin",
+  bottomBorderColor: "#8a97ab",
+  wrap: true,
+};
 const styles: Readonly<Record<CellStyle, Record<string, unknown>>> = {
-  title: { fontWeight: "bold", fontSize: 16, textColor: "#12263f", height: 26 },
-  heading: {
-    fontWeight: "bold",
-    backgroundColor: "#dfe6f0",
-    bottomBorderStyle: "thin",
-    bottomBorderColor: "#8a97ab",
-    wrap: true,
-  },
-  label: { fontWeight: "bold" },
+  title: { fontWeight: "bold", fontSize: 16, textColor: "#12263f" },
+  heading: headingStyle,
+  headingRight: { ...headingStyle, align: "right" },
+  headingAfterNumber: { ...headingStyle, align: "left", indent: 1 },
+  label: { fontWeight: "bold", wrap: true },
   text: { wrap: true },
-  note: { fontStyle: "italic", textColor: "#5a6573", wrap: true },
+  note: { fontStyle: "italic", textColor: "#5a6573", wrap: true, align: "left", indent: 1 },
   input: { textColor: blue, backgroundColor: "#eef4ff", borderStyle: "thin", borderColor: "#b9cbe8" },
   computed: {},
   total: { fontWeight: "bold", topBorderStyle: "thin", topBorderColor: "#8a97ab" },
@@ -63,11 +67,35 @@ function sheetOf(page: WorkbookPage): Sheet<FileContent> {
   return {
     sheet: page.name,
     columns: page.columns.map((width) => ({ width })),
-    data: page.rows.map((row) => row.map((cell) => cellOf(cell))),
+    data: page.rows.map((row) => sizedRow(row, page.columns)),
     orientation: "landscape",
     showGridLines: false,
     ...(page.sticky > 0 && { stickyRowsCount: page.sticky }),
   };
+}
+
+/** Points of one line of text, and of the title. */
+const lineHeight = 13.5;
+const titleHeight = 26;
+
+/** Programs do not grow rows for text that is wrapped across joined cells: the height is written down. */
+function sizedRow(row: WorkbookRow, columns: readonly number[]): Cell[] {
+  const isTitle = row.some((cell) => cell?.style === "title");
+  const lines = Math.max(1, ...row.map((cell, i) => linesOf(cell, i, columns)));
+  const height = isTitle ? titleHeight : lines * lineHeight + 1.5;
+  return row.map((cell) => {
+    const written = cellOf(cell);
+    return written !== null && typeof written === "object" ? ({ ...written, height } as Cell) : written;
+  });
+}
+
+function linesOf(cell: WorkbookCell | undefined, column: number, columns: readonly number[]): number {
+  if (!cell || typeof cell.value !== "string" || cell.formula !== undefined) return 1;
+  const width = columns.slice(column, column + (cell.span ?? 1)).reduce((sum, one) => sum + one, 0);
+  // Bold text and an indent take more room than plain text.
+  const room =
+    width * (cell.style === "text" || cell.style === "note" ? 1.12 : 0.95) - (cell.style === "note" ? 1 : 0);
+  return Math.ceil(cell.value.length / Math.max(1, room));
 }
 
 function cellOf(cell: WorkbookCell | undefined): Cell {

@@ -2,7 +2,7 @@
 
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
 import type { Part } from "../../spec/catalogue-schema.ts";
-import { computed, input, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
+import { computed, headings, input, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
 
 export const billName = "Bill";
 const firstRow = 4;
@@ -31,9 +31,7 @@ export function billPage(sheet: Sheet, piecesOf: ReadonlyMap<string, readonly st
     ),
   );
   builder.row(
-    ...["part", "id", "pieces", "price each", "total", "for", "price from", "dated"].map((one) =>
-      text(one, "heading"),
-    ),
+    ...headings(["part", "id", "pieces", "price each", "total", "for", "price from", "dated"], [2, 3, 4]),
   );
   for (const { part, quantity, total, roles } of sheet.bill) {
     const row = builder.next;

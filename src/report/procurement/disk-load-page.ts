@@ -1,12 +1,12 @@
 /** The workbook's page of the record store's disk: how busy it is. */
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
-import { computed, type NumberFormat, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
+import { computed, headings, type NumberFormat, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
 import type { InputName, InputsPage } from "./inputs-page.ts";
 
 export function diskLoadPage(sheet: Sheet, inputs: InputsPage): WorkbookPage {
-  const builder = new PageBuilder("Disk load", [42, 18, 58, 40], 2);
+  const builder = new PageBuilder("Disk load", [38, 16, 52, 66], 2);
   builder.row(text("Record store: commits and writes in the busiest window", "title"));
-  builder.row(...["what", "value", "how", "source"].map((one) => text(one, "heading")));
+  builder.row(...headings(["what", "value", "how", "source"], [1]));
   const at = new Map<string, string>();
   const f = sheet.iops.figures;
   const line = (

@@ -16,7 +16,7 @@ export function procurementHtml(sheet: Sheet): string {
   const body = [
     "<h1>What to order</h1>",
     `<p class="soft">${escapeHtml(`Workload ${sheet.workload.name} (${sheet.workload.origin}), catalogue ${catalogue.name}, ${sheet.date}`)}</p>`,
-    `<div class="cards">${card("price", `${money(totals.price)} ${catalogue.currency}`)}${card("machines", String(totals.machines))}${card("power at full load", `${totals.watts.toLocaleString("en-US")} W`)}${card("rack units", String(totals.rackUnits))}${card("record store, usable disk", decimalBytes(storage.figures.needed!.value))}</div>`,
+    `<div class="cards">${card("price", `${Math.round(totals.price).toLocaleString("en-US")} ${catalogue.currency}`)}${card("machines", String(totals.machines))}${card("power at full load", `${totals.watts.toLocaleString("en-US")} W`)}${card("rack units", String(totals.rackUnits))}${card("record store, usable disk", decimalBytes(storage.figures.needed!.value))}</div>`,
     rolesTable(sheet),
     list(sheet.notes),
     "<h2>Record store: room</h2>",
@@ -83,6 +83,7 @@ function rolesTable({ pages, catalogue, totals }: Sheet): string {
       ],
     ],
     [1, 2, 3, 4],
+    true,
   );
 }
 

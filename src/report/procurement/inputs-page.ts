@@ -3,7 +3,7 @@ import { commitsPerFlush } from "../../capacity/iops/group-commit.ts";
 import { writePenalty } from "../../capacity/iops/media.ts";
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
 import { plannedFill } from "../../capacity/storage/estimate.ts";
-import { input, type NumberFormat, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
+import { headings, input, type NumberFormat, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
 
 /** Names of inputs, for formulas of other pages. */
 export interface InputsPage {
@@ -49,7 +49,7 @@ export function inputsPage(sheet: Sheet): InputsPage {
   const builder = new PageBuilder("Inputs", [44, 18, 62], 3);
   builder.row(text("Inputs", "title"));
   builder.row(text("Blue cells may be changed; every other page follows.", "note", 3));
-  builder.row(text("what", "heading"), text("value", "heading"), text("where it comes from", "heading"));
+  builder.row(...headings(["what", "value", "where it comes from"], [1]));
   const addresses = new Map<InputName, string>();
   const values = new Map<InputName, number>();
   const line = (name: InputName, label: string, value: number, format: NumberFormat, source: string) => {

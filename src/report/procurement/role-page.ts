@@ -3,7 +3,7 @@
 import { formatFigure } from "../../capacity/format.ts";
 import type { RolePage } from "../../capacity/procurement/page.ts";
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
-import { computed, input, number, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
+import { computed, headings, input, number, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
 import { acceptanceText } from "./acceptance-text.ts";
 import { priceAddress } from "./bill-page.ts";
 
@@ -34,8 +34,9 @@ export function rolePage(sheet: Sheet, role: RolePage): RoleSheetPage {
   builder.gap();
 
   builder.row(
-    ...["part of one machine", "pieces", "price each", `total, ${currency}`, "watts", "why"].map((one) =>
-      text(one, "heading"),
+    ...headings(
+      ["part of one machine", "pieces", "price each", `total, ${currency}`, "watts", "why"],
+      [1, 2, 3, 4],
     ),
   );
   const first = builder.next;
@@ -76,9 +77,7 @@ export function rolePage(sheet: Sheet, role: RolePage): RoleSheetPage {
   powerRow(builder, role, one);
   builder.gap();
 
-  builder.row(
-    ...["requirement", "tested by", "", "", "", "what it is for"].map((name) => text(name, "heading")),
-  );
+  builder.row(...headings(["requirement", "tested by", "", "", "", "what it is for"]));
   for (const requirement of role.requirements) {
     builder.row(
       text(requirement.text),
@@ -92,8 +91,9 @@ export function rolePage(sheet: Sheet, role: RolePage): RoleSheetPage {
   if (role.alternatives.length > 0) {
     builder.gap();
     builder.row(
-      ...["what else would do", "machines", `total, ${currency}`, "", "", "against the choice above"].map(
-        (name) => text(name, "heading"),
+      ...headings(
+        ["what else would do", "machines", `total, ${currency}`, "", "", "against the choice above"],
+        [1, 2, 3, 4],
       ),
     );
     for (const other of role.alternatives) {

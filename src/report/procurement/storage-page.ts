@@ -1,6 +1,6 @@
 /** The workbook's page of the record store's disk: room, and beside it the estimate on paper. */
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
-import { computed, type NumberFormat, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
+import { computed, headings, type NumberFormat, PageBuilder, text, type WorkbookPage } from "../workbook.ts";
 import type { InputName, InputsPage } from "./inputs-page.ts";
 
 const gibibyte = 2 ** 30;
@@ -12,10 +12,10 @@ export interface StoragePage {
 }
 
 export function storagePage(sheet: Sheet, inputs: InputsPage): StoragePage {
-  const builder = new PageBuilder("Storage", [38, 18, 58, 40], 3);
+  const builder = new PageBuilder("Storage", [36, 16, 52, 66], 3);
   builder.row(text("Record store: room on disk", "title"));
   builder.row(text("1 GB is 10⁹ bytes, as drives are sold.", "note", 4));
-  builder.row(...["what", "value", "how", "source"].map((one) => text(one, "heading")));
+  builder.row(...headings(["what", "value", "how", "source"], [1]));
   const at = new Map<string, string>();
   const line = (
     key: string,
@@ -84,7 +84,7 @@ export function storagePage(sheet: Sheet, inputs: InputsPage): StoragePage {
     lastMonth,
     "gigabytes",
     "growth a day × days of a month, at the end of the retention",
-    "arithmetic",
+    "follows from the inputs",
   );
   line(
     "walPerDay",
@@ -129,7 +129,7 @@ export function storagePage(sheet: Sheet, inputs: InputsPage): StoragePage {
     value("onDisk"),
     "gigabytes",
     "the sum",
-    "arithmetic",
+    "follows from the inputs",
   );
   line(
     "needed",

@@ -1,6 +1,6 @@
 /** The procurement sheet as a workbook: summary, inputs, storage, disk load, one page a role, bill. */
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
-import { computed, PageBuilder, text, type Workbook, type WorkbookPage } from "../workbook.ts";
+import { computed, headings, PageBuilder, text, type Workbook, type WorkbookPage } from "../workbook.ts";
 import { billPage } from "./bill-page.ts";
 import { diskLoadPage } from "./disk-load-page.ts";
 import { inputsPage } from "./inputs-page.ts";
@@ -44,9 +44,7 @@ function summaryPage(
   );
   builder.gap();
   builder.row(
-    ...["role", "machines", `price, ${currency}`, "watts", "rack units", "what for"].map((one) =>
-      text(one, "heading"),
-    ),
+    ...headings(["role", "machines", `price, ${currency}`, "watts", "rack units", "what for"], [1, 2, 3, 4]),
   );
   const first = builder.next;
   sheet.pages.forEach((page, i) => {
