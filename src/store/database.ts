@@ -70,6 +70,8 @@ export class Database implements Queryable {
     });
     // An idle connection that breaks is replaced at the next query; nobody waits for it.
     this.#pool.on("error", () => {});
+    // A server that goes down may say so in the same breath as its greeting, before anybody listens.
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: rows are parsed by the caller
