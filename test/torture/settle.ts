@@ -53,7 +53,7 @@ async function caughtUp(view: ClusterView, deadline: number): Promise<void> {
   for (;;) {
     const { rows } = await view.db.query<{ behind: number }>(
       `SELECT count(*) AS behind FROM escapement.job
-       WHERE state = 'active' AND planned_until < clock_timestamp() + interval '3 s'`,
+       WHERE state = 'active' AND planned_until < clock_timestamp() + interval '5 s'`,
     );
     if (rows[0]?.behind === 0 || monotonicMs() > deadline) return;
     await sleep(200);
