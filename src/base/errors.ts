@@ -150,7 +150,6 @@ const registry = {
     hint: "{hint}",
     exitCode: ExitCode.unavailable,
   },
-  E_FAILED: { message: "{what}", hint: "{hint}", exitCode: ExitCode.failed },
   E_UNKNOWN: { message: "could not find out: {what}", hint: "{hint}", exitCode: ExitCode.unknown },
   E_UNAVAILABLE: { message: "{what}", hint: "{hint}", exitCode: ExitCode.unavailable },
   E_BAD_DATA: { message: "{what}", hint: "{hint}", exitCode: ExitCode.badData },
