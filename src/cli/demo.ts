@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { EscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import type { DemoResult } from "../lab/demo/demo-result.ts";
+import type { ProcessCluster } from "../lab/process-cluster.ts";
 import { defineCommand } from "./command.ts";
 import { countOption } from "./parse-option.ts";
 import { print, printJson, say } from "./terminal.ts";
@@ -72,17 +73,28 @@ async function demo(options: DemoCommandOptions): Promise<void> {
         if (options.json) printJson(resultJson(result));
         else print(resultText(result));
         if (!options.keep) return;
-        const program = process.argv[1]?.endsWith("escapement.mjs")
-          ? "node bin/escapement.mjs"
-          : "escapement";
-        say(`\nIt keeps running until Ctrl-C; its jobs are paused. In another terminal:\n`);
-        for (const command of ["status", "executions", "jobs list"])
-          say(`  ${program} ${command} --url ${cluster.storeUrl}`);
-        say("");
+        say(keptText(cluster));
         if (!ending.signal.aborted)
           await new Promise((resolve) => ending.signal.addEventListener("abort", resolve, { once: true }));
       },
     },
   );
   process.exitCode = exitCodes[verdict];
+}
+
+/** How to look around in a cluster that was left running. */
+function keptText(cluster: ProcessCluster): string {
+  const program = process.argv[1]?.endsWith("escapement.mjs") ? "node bin/escapement.mjs" : "escapement";
+  const nodes = cluster.nodes.map((node) => `${node.name} ${node.pid}`);
+  return [
+    "",
+    "It keeps running until Ctrl-C, with its jobs paused. In another terminal:",
+    "",
+    `  export ESCAPEMENT_STORE_URL=${cluster.storeUrl}`,
+    ...["status", "executions --limit 10", "jobs list"].map((command) => `  ${program} ${command}`),
+    "",
+    `Process numbers, to kill: ${nodes.join(", ")}`,
+    `Logs: ${cluster.directory}/logs`,
+    "",
+  ].join("\n");
 }

@@ -1,13 +1,25 @@
 /** The demo for real: its verdict, its figures, and that nothing of it is left, whatever ends it. */
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { parsePence } from "../../src/lab/demo/money.ts";
 import { processesWith } from "../../src/lab/strays.ts";
-import { runEscapement, startEscapement } from "../support/processes.ts";
+import { runEscapement, startEscapement, startProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
+const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Less than a minute where it has two cores to itself; tests of other things run beside it. */
 const patienceMs = 300_000;
 
@@ -98,6 +110,40 @@ test("seeded, as JSON: killed, stopped, and nothing lost or doubled", { timeout:
   }
   expect(result.refusals.length).toBe(2);
   expect(stderr).toMatch(/SIGKILL to scheduler-\d .*leader/);
+  await nothingLeft();
+});
+
+test("programs that pay, write and add up wrongly are found out", { timeout: patienceMs }, async () => {
+  const { environment, nothingLeft } = ownTemporaryFolder();
+  const copy = mkdtempSync(join(tmpdir(), "escapement-sabotage-"));
+  onTestFinished(() => rmSync(copy, { recursive: true }));
+  for (const part of ["bin", "dist", "examples", "package.json"])
+    cpSync(join(root, part), join(copy, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  const sabotage = (file: string, from: string, to: string) => {
+    const path = join(copy, "examples/settlement", file);
+    const text = readFileSync(path, "utf8");
+    expect(text).toContain(from);
+    writeFileSync(path, text.replace(from, to));
+  };
+  // A key that changes with every attempt; a penny too much for one supplier; a fence that lets everybody pass.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the program's own template
+  sabotage("pay-bonus.mjs", "idempotencyKey}/", "idempotencyKey}/${process.env.ESCAPEMENT_ATTEMPT}/");
+  sabotage("settle.mjs", "sum(pence)", "sum(pence) + (supplier_id = 'S-0100')::integer");
+  sabotage("attempt.mjs", "f.token <= excluded.token", "true");
+  const program = join(copy, "bin/escapement.mjs");
+  const demo = await startProcess([process.execPath, program, "demo", "--json"], { environment });
+  expect((await demo.exited).code, demo.stderr()).toBe(1);
+  const { verdict, findings, settlement } = JSON.parse(demo.stdout());
+  expect(verdict).toBe("fail");
+  expect(settlement.map((month: { differencePence: number }) => month.differencePence)).toEqual([1, 1, 1]);
+  const found = (kind: string, what: RegExp) =>
+    findings.filter(
+      (finding: { kind: string; what: string }) => finding.kind === kind && what.test(finding.what),
+    ).length;
+  expect(found("wrong", /^S-0100 in /)).toBe(3);
+  expect(found("doubled", /was paid the bonus of .* 2 times/)).toBeGreaterThan(0);
+  expect(found("doubled", /late write .* was not refused/)).toBe(1);
   await nothingLeft();
 });
 

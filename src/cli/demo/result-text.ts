@@ -188,8 +188,13 @@ function verdictText(result: DemoResult): string {
     fail: paint.red(paint.bold("FAIL")),
     unknown: `${paint.yellow(paint.bold("UNKNOWN"))}  nothing wrong was found, but not everything could be seen`,
   }[verdict];
-  return [head, ...findings.map(findingText), summary].join("\n");
+  const rest = findings.length - mostFindings;
+  const more = rest > 0 ? [`  … and ${rest} more; --json has them all`] : [];
+  return [head, ...findings.slice(0, mostFindings).map(findingText), ...more, summary].join("\n");
 }
+
+/** More than these would push the verdict off the screen. */
+const mostFindings = 20;
 
 function findingText({ kind, what }: Finding): string {
   const colour =
