@@ -9,14 +9,6 @@ import { openDue } from "../../src/store/opening.ts";
 import { hashed, testJob } from "../support/job.ts";
 import { Bench } from "./bench.ts";
 
-const _who = () => ({ holder: randomUUID(), node: "test", host: "test" });
-
-async function _endLeadership(bench: Bench): Promise<void> {
-  await bench.db.query(
-    "UPDATE escapement.leader SET expires_at = clock_timestamp() - interval '1 millisecond'",
-  );
-}
-
 /** One open execution, claimed whole. */
 async function running(
   bench: Bench,

@@ -3,11 +3,9 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { sqlState } from "../../src/store/database.ts";
 import { renewExecutor } from "../../src/store/executor.ts";
-import type { JobRow } from "../../src/store/job.ts";
 import { acquireLeadership, releaseLeadership, renewLeadership } from "../../src/store/leadership.ts";
-import { openDue } from "../../src/store/opening.ts";
 import { writePlan } from "../../src/store/planning.ts";
-import { hashed, testJob } from "../support/job.ts";
+import { testJob } from "../support/job.ts";
 import { Bench } from "./bench.ts";
 
 const who = () => ({ holder: randomUUID(), node: "test", host: "test" });
@@ -16,19 +14,6 @@ async function endLeadership(bench: Bench): Promise<void> {
   await bench.db.query(
     "UPDATE escapement.leader SET expires_at = clock_timestamp() - interval '1 millisecond'",
   );
-}
-
-/** One open execution, claimed whole. */
-async function _running(
-  bench: Bench,
-  change = {},
-): Promise<{ job: JobRow; fire: Date; owner: string; claims: Awaited<ReturnType<Bench["claim"]>> }> {
-  const job = await bench.apply(testJob("fenced", { ...hashed(2), ...change }));
-  const fire = await bench.at(-1_000);
-  await bench.plan(job, [fire]);
-  await openDue(bench.db);
-  const owner = await bench.executor();
-  return { job, fire, owner, claims: await bench.claim(owner) };
 }
 
 test("one leader: of many who ask at once one gets the lease, and each change adds one to the epoch", async () => {

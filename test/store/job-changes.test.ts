@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { jobSchedule } from "../../src/schedule/job-schedule.ts";
 import type { JobDefinition } from "../../src/spec/job-definition.ts";
-import type { JobRow } from "../../src/store/job.ts";
 import { applyJob, deleteJob, pauseJob, resumeJob } from "../../src/store/job-change.ts";
 import { runManually } from "../../src/store/manual-run.ts";
 import { openDue } from "../../src/store/opening.ts";
@@ -14,22 +13,6 @@ const cron = (expression: string): Partial<JobDefinition> => ({
   schedule: { kind: "cron", cron: expression },
 });
 const eachSecond = cron("* * * * * *");
-const _day = 86_400_000;
-
-/** Moves the whole life of a job into the past: it was known, and planned until, so many milliseconds ago. */
-async function _bornBefore(bench: Bench, job: JobRow, ms: number): Promise<JobRow> {
-  const born = await bench.at(-ms);
-  await bench.db.query("UPDATE escapement.job SET known_since = $2, planned_until = $2 WHERE job_id = $1", [
-    job.jobId,
-    born,
-  ]);
-  await bench.db.query("UPDATE escapement.job_version SET effective_from = $2 WHERE job_id = $1", [
-    job.jobId,
-    born,
-  ]);
-  return bench.job(job.name);
-}
-
 async function operations(bench: Bench): Promise<{ action: string; person: string; reason: string }[]> {
   const { rows } = await bench.db.query<{ action: string; person: string; reason: string }>(
     "SELECT action, person, reason FROM escapement.operation ORDER BY operation_id",
