@@ -1,6 +1,7 @@
 /** `escapement capacity`: numbers to buy hardware by. One file a subcommand, in capacity/. */
 import type { Command } from "commander";
 import { ExitCode } from "../base/exit-code.ts";
+import { buildAccept } from "./capacity/accept.ts";
 import { buildConcurrency } from "./capacity/concurrency.ts";
 import { buildFromCluster } from "./capacity/from-cluster.ts";
 import { buildIops } from "./capacity/iops.ts";
@@ -33,6 +34,7 @@ export function build(): Command {
     buildTopology,
     buildPeak,
     buildSheetCommand,
+    buildAccept,
     buildVerify,
     buildFromCluster,
   ];
