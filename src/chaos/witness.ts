@@ -94,6 +94,11 @@ export class Witness {
     );
   }
 
+  /** True once a newer claim of the same shard has been seen: whatever this one still does is refused. */
+  isSuperseded(claim: WitnessClaim): boolean {
+    return claim.fenceToken < this.#shardOf(claim).newest;
+  }
+
   /** Stops listening and cuts who is still connected; what was recorded stays. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));

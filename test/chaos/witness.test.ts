@@ -87,6 +87,10 @@ test("refuses a frozen attempt that acts after its successor has only begun", as
   holdMs = { begin: 60_000, effect: 0 };
   const successor = startJob({ attempt: 2, token: 71 });
   await until(() => witness.live().length === 2, { what: "the successor" });
+  expect(witness.live().map((claim) => [claim.fenceToken, witness.isSuperseded(claim)])).toEqual([
+    [70, true],
+    [71, false],
+  ]);
   frozen.child.kill("SIGCONT");
   expect(await frozen.exited).toBe(76);
   expect(witness.refusals).toMatchObject([{ fenceToken: 70, reason: "stale" }]);

@@ -90,7 +90,9 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     await Promise.all(lanesRunning);
     const faultSeconds = (monotonicMs() - begun) / 1_000;
     options.onProgress?.(`faults end after ${Math.round(faultSeconds)} s with ${killed()} kills; settling`);
-    const clusters = await Promise.all(started.map((one) => one.conclude(options.keepHistories)));
+    const clusters = await Promise.all(
+      started.map((one) => one.conclude(options.keepHistories, options.onProgress ?? (() => {}))),
+    );
     return conclude(options, clusters, faultSeconds);
   } finally {
     await Promise.all(started.map((one) => one.down()));
@@ -198,9 +200,11 @@ class TortureCluster {
     await this.injector.recovered();
   }
 
-  async conclude(keepHistories: string | undefined): Promise<ClusterResult> {
+  async conclude(keepHistories: string | undefined, tell: (line: string) => void): Promise<ClusterResult> {
     const troubles = [...this.injector.troubles];
-    const { records, settled, reruns } = await settle(this.#view, settleDeadlineMs);
+    const { records, settled, reruns } = await settle(this.#view, settleDeadlineMs, (line) =>
+      tell(`cluster ${this.#number + 1}: ${line}`),
+    );
     if (this.#witness.strange.length > 0)
       troubles.push(`the witness heard a strange line: ${this.#witness.strange[0]}`);
     const history: History = parseHistory({

@@ -135,9 +135,9 @@ function duration(random: SeededRandom, kind: FaultKind, role: FaultStep["role"]
       return role === "executor" ? random.between(1_000, 9_000) : random.between(1_000, 4_000);
     case "freeze-supervisor":
       return random.between(2_000, 5_000);
-    // Mostly long enough for the others to declare it dead and take over.
+    // At least; see the injector.
     case "freeze-host":
-      return random.between(4_000, 9_000);
+      return random.between(1_000, 6_000);
     case "store-stop":
     case "store-restart":
       return random.between(100, 1_500);

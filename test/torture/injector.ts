@@ -12,6 +12,9 @@ const patienceMs = 2_500;
 /** The same for a process that is to run into a lock: a new leader may have to come first. */
 const lockPatienceMs = 5_000;
 
+/** How much longer than planned a host may stand still until a successor of its attempts has begun. */
+const successorPatienceMs = 8_000;
+
 export interface InjectedFault extends Fault {
   readonly phase: Phase;
   /** The phase the plan wanted. */
@@ -195,7 +198,17 @@ export class Injector {
         for (const one of leaves) signal(one, "SIGSTOP");
         fault.proven = await shown([pid, ...middle], isStopped);
         fault.unsupervised = owners;
+        const frozen = this.#view.liveOn(node).filter((claim) => !claim.acted);
         return async () => {
+          // A late write is one that comes when somebody else has begun: wait for that, but not for ever.
+          const { witness } = this.#view;
+          const until = performance.now() + successorPatienceMs;
+          while (
+            frozen.length > 0 &&
+            !frozen.some((one) => witness.isSuperseded(one)) &&
+            performance.now() < until
+          )
+            await sleep(20);
           // Children first: they act before anybody tells them that they are too late.
           for (const one of leaves) signal(one, "SIGCONT");
           await sleep(50);
