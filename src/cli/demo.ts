@@ -46,7 +46,6 @@ export function build(): Command {
     .option("--data <folder>", "settle real payments: one CSV file a month")
     .option("--seed <number>", "seed of what is generated (default: 1)", countOption(0, 2 ** 31 - 1))
     .option("--keep", "leave the cluster running until Ctrl-C, to look around in it")
-    .option("--quiet", "say nothing while it works")
     .option("--json", "print one JSON document")
     .action(demo);
 }

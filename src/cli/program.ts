@@ -2,7 +2,7 @@
  * The table of commands. A command's module is loaded only when it is asked
  * for, so that `--help` and short commands start fast.
  */
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { EscapementError } from "../base/errors.ts";
 import type { CommandEntry } from "./command.ts";
 import { commandTable } from "./command-table.ts";
@@ -33,7 +33,7 @@ async function loadCommand(entry: CommandEntry): Promise<Command> {
   const command = (await entry.load()).build();
   if (command.name() !== entry.name)
     throw new EscapementError("E_BUG", { what: `command ${entry.name} calls itself ${command.name()}` });
-  inheritExitOverride(command);
+  prepare(command);
   return command;
 }
 
@@ -46,8 +46,19 @@ function placeholder(entry: CommandEntry): Command {
     .exitOverride();
 }
 
-/** Errors of sub-commands must reach `main` as exceptions, too. */
-function inheritExitOverride(command: Command): void {
+/** What every command understands; `terminal.ts` and `error-report.ts` look for them. */
+const shared = [
+  ["--quiet", "say nothing about the work"],
+  ["--no-color", "no colours"],
+  ["--debug", "show where an error came from"],
+] as const;
+
+/** Errors of sub-commands must reach `main` as exceptions, too; and some options are everybody's. */
+function prepare(command: Command): void {
   command.exitOverride().showHelpAfterError("(run with --help to see the options)");
-  for (const child of command.commands) inheritExitOverride(child);
+  for (const child of command.commands) prepare(child);
+  if (command.commands.length > 0) return;
+  for (const [flag, meaning] of shared) {
+    if (!command.options.some((option) => option.long === flag)) command.addOption(new Option(flag, meaning));
+  }
 }

@@ -12,6 +12,8 @@ export type StoreRole = (typeof storeRoles)[number];
 const settings: Record<string, string> = {
   idle_in_transaction_session_timeout: "4s",
   statement_timeout: "30s",
+  // Plans are pinned by raising the cost of others, which would make just-in-time compilation seem worth its second.
+  jit: "off",
   tcp_keepalives_idle: "5",
   tcp_keepalives_interval: "5",
   tcp_keepalives_count: "3",

@@ -121,7 +121,6 @@ function startCluster(folder: string, example: Example): Promise<ProcessCluster>
     ...example.shape,
     directory: folder,
     // Statements this short gain nothing from being compiled, and each would wait for it.
-    postgresSettings: { jit: "off" },
     environment: {
       // `node` in a job's command is the Node that runs us; what the processes put down is inside our folder.
       PATH: [dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),

@@ -2,7 +2,9 @@
 -- Everything that decides a lease, a fence or a claim. Each is one statement for
 -- its caller, so that no transaction stays open across a round trip, and each
 -- pins the planner: with fresh statistics missing, a hash or sequential plan
--- makes a batch a hundred times slower.
+-- makes a batch a hundred times slower. Pinning raises the estimated cost of the
+-- other plans, which would make just-in-time compilation (about a second) seem
+-- worth its while: it is off, too.
 
 -- ---------------------------------------------------------------- partitions
 
@@ -129,7 +131,7 @@ END $$;
 --                class, max_tries, misfire_threshold_ms, start_within_ms, blocking, continue_fenced, freezes, version, digest}]
 CREATE FUNCTION escapement.plan(p_holder uuid, p_epoch bigint, p_cursors jsonb, p_fires jsonb)
 RETURNS TABLE (job_id integer, planned integer, not_planned integer)
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 BEGIN
   PERFORM escapement.leader_fence(p_holder, p_epoch);
@@ -242,7 +244,7 @@ $$;
 -- Takes back what was opened in time but not started in time (nobody was there to claim it). It is
 -- planned again, late, and goes through the misfire policy. The caller holds the job's row lock.
 CREATE FUNCTION escapement.unopen_overdue(p_job_id integer) RETURNS integer
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE v_count integer;
 BEGIN
   -- Shards first, as everybody does: a claim that was faster has set `started` when we get here.
@@ -266,7 +268,7 @@ END $$;
 
 -- Makes the shards of one planned execution claimable. The caller holds the job's row lock.
 CREATE FUNCTION escapement.open_one(p_job_id integer, p_fire_time timestamptz) RETURNS boolean
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE v_live escapement.execution_live;
 BEGIN
   UPDATE escapement.execution_live l SET state = 'open', start_by = escapement.start_by(l)
@@ -290,7 +292,7 @@ END $$;
 -- that nothing is ever decided by two at once.
 CREATE FUNCTION escapement.open_due(p_limit integer)
 RETURNS TABLE (opened integer, undecided_jobs integer[], next_due_ms double precision, db_now timestamptz)
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   v_jobs integer[];
@@ -358,7 +360,7 @@ $$;
 CREATE FUNCTION escapement.claim(p_incarnation uuid, p_class smallint, p_limit integer, p_catch_up boolean, p_share double precision)
 RETURNS TABLE (job_id integer, fire_time timestamptz, shard_no integer, attempt integer, tries smallint, max_tries smallint,
                fence_token bigint, catch_up boolean)
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   v_limit integer := p_limit;
@@ -423,7 +425,7 @@ END $$;
 --            retry | interrupted | lease-expired put it back.
 CREATE FUNCTION escapement.settle(p_rows tid[], p_outcomes text[], p_delays_ms bigint[], p_counts bigint[], p_exits integer[],
   p_errors text[]) RETURNS void
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   v_jobs integer[];
@@ -525,7 +527,7 @@ END $$;
 -- Ends the named executions that have no shard left, and lets go what waited for them.
 -- A freeze that failed ends its execution, too: its shards cannot run.
 CREATE FUNCTION escapement.end_executions(p_jobs integer[], p_fires timestamptz[]) RETURNS void
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   v_jobs integer[];
@@ -557,7 +559,7 @@ END $$;
 CREATE FUNCTION escapement.complete(p_incarnation uuid, p_jobs integer[], p_fires timestamptz[], p_shards integer[],
   p_tokens bigint[], p_outcomes text[], p_delays_ms bigint[], p_counts bigint[], p_exits integer[], p_errors text[])
 RETURNS integer[]
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   v_leased boolean;
@@ -605,7 +607,7 @@ END $$;
 -- Puts back everything an executor held. One that was asked to cancel is cancelled;
 -- one that has used up its tries has failed.
 CREATE FUNCTION escapement.release_shards(p_incarnation uuid) RETURNS integer
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
   v_places tid[];
   v_count integer;
@@ -645,7 +647,7 @@ END $$;
 -- Asks that an open execution be cancelled. What is not running ends at once; what
 -- runs ends when its executor has killed it, or with that executor's lease.
 CREATE FUNCTION escapement.cancel(p_job_id integer, p_fire_time timestamptz, p_reason text) RETURNS integer
-LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
   v_places tid[];
   v_count integer;
@@ -675,7 +677,7 @@ END $$;
 -- A shard asks to keep its place: fenced like every write of an attempt.
 CREATE FUNCTION escapement.checkpoint(p_incarnation uuid, p_job integer, p_fire timestamptz, p_shard integer, p_token bigint,
   p_data text, p_count bigint) RETURNS boolean
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET jit = off SET enable_seqscan = off AS $$
 BEGIN
   PERFORM 1 FROM escapement.shard_live l
     WHERE l.job_id = p_job AND l.fire_time = p_fire AND l.shard_no = p_shard AND l.owner = p_incarnation AND l.fence_token = p_token
