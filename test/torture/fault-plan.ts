@@ -99,7 +99,7 @@ export function aimsOf(lane: Lane): Phase[] {
 }
 
 /** Average pause of a lane between two steps, before {@link planLane}'s `haste`. */
-const paceMs: Record<Lane, number> = { schedulers: 900, executors: 700, surroundings: 9_000 };
+const paceMs: Record<Lane, number> = { schedulers: 600, executors: 400, surroundings: 9_000 };
 
 /**
  * The endless list of steps of one lane of one cluster.
