@@ -28,9 +28,14 @@ export function chooseNode<Node extends { readonly name: string }>(
       : nodes.find((node) => node.name === wanted);
   if (found) return found;
   const names = nodes.map((node) => node.name).join(", ");
+  if (wanted === undefined) {
+    throw new EscapementError("E_USAGE", {
+      what: names ? `--node is needed: the file has ${names}` : "the cluster file has no such nodes",
+    });
+  }
   throw new EscapementError("E_BAD_VALUE", {
     option: "--node",
-    value: wanted ?? "(not given)",
+    value: wanted,
     expected: "a node of the cluster file",
     hint: names ? `the file has: ${names}` : "the file has no such nodes",
   });

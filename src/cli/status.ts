@@ -34,25 +34,25 @@ export function build(): Command {
       if (schedulers.length > 0) {
         const rows = schedulers.map((one) => [
           one.node,
-          one.secondsSinceSeen > 30
-            ? paint.red(`silent for ${Math.round(one.secondsSinceSeen)} s`)
-            : one.role,
+          one.role === "silent" ? paint.red(`silent for ${Math.round(one.secondsSinceSeen)} s`) : one.role,
+          String(one.pid),
           one.host,
           offset(one.offsetMs),
           one.timeZoneData,
         ]);
-        print(table(["scheduler", "role", "host", "clock offset", "zone data"], rows));
+        print(table(["scheduler", "role", "pid", "host", "clock offset", "zone data"], rows));
       }
       const rows = executors.map((one) => [
         one.node,
         one.expired ? paint.red("lease ended") : one.state,
+        String(one.pid),
         one.host,
         offset(one.offsetMs),
         `cpu ${one.slots.cpu}, memory ${one.slots.memory}, io ${one.slots.io}`,
       ]);
       print(
         rows.length > 0
-          ? table(["executor", "state", "host", "clock offset", "slots"], rows)
+          ? table(["executor", "state", "pid", "host", "clock offset", "slots"], rows)
           : paint.red("no executors"),
       );
       print(

@@ -8,6 +8,8 @@ export function closest(word: unknown, choices: readonly string[]): string | und
   const fold = (text: string) => text.toLowerCase().replace(/[_\s-]/g, "");
   const same = choices.find((choice) => fold(choice) === fold(word));
   if (same !== undefined) return same;
+  const begun = choices.filter((choice) => word.length >= 2 && fold(choice).startsWith(fold(word)));
+  if (begun.length === 1) return begun[0];
   const best = nearest(word, choices as string[]);
   return distance(word, best) <= Math.ceil(word.length / 3) ? best : undefined;
 }

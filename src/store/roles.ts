@@ -1,5 +1,6 @@
 /** The store's roles, and the settings that a login with one of them carries. */
-import type { Queryable } from "./database.ts";
+import { EscapementError } from "../base/errors.ts";
+import { type Queryable, sqlState } from "./database.ts";
 
 export const storeRoles = ["scheduler", "executor", "watchman", "reader"] as const;
 export type StoreRole = (typeof storeRoles)[number];
@@ -19,10 +20,20 @@ const settings: Record<string, string> = {
   tcp_keepalives_count: "3",
 };
 
-/** Grants the group role and sets the limits on the login. They hold through a pooler, too. */
+/** Grants the group role and sets the limits on the login. They hold through a pooler, too. @throws E_BAD_VALUE for a login that does not exist */
 export async function grantRole(db: Queryable, login: string, role: StoreRole): Promise<void> {
   const quoted = `"${login.replaceAll('"', '""')}"`;
-  await db.query(`GRANT escapement_${role} TO ${quoted}`);
+  try {
+    await db.query(`GRANT escapement_${role} TO ${quoted}`);
+  } catch (error) {
+    if (sqlState(error) !== "42704") throw error;
+    throw new EscapementError("E_BAD_VALUE", {
+      option: "login",
+      value: login,
+      expected: "a role of this server",
+      hint: `make it first, in psql: CREATE ROLE ${quoted} LOGIN PASSWORD '…'`,
+    });
+  }
   for (const [name, value] of Object.entries(settings))
     await db.query(`ALTER ROLE ${quoted} SET ${name} = '${value}'`);
 }

@@ -8,7 +8,8 @@ export interface SchedulerRow {
   readonly pid: number;
   readonly version: string;
   readonly timeZoneData: string;
-  readonly role: "leader" | "standby" | "stopped";
+  /** `silent`: has not been heard of for a while, whatever it was. Only the holder of a living lease is `leader`. */
+  readonly role: "leader" | "standby" | "stopped" | "silent";
   readonly http: string | null;
   readonly startedAt: Date;
   readonly lastSeen: Date;
@@ -19,7 +20,9 @@ export interface SchedulerRow {
 /** Enters or refreshes this process's row. */
 export async function noteScheduler(
   db: Queryable,
-  row: Omit<SchedulerRow, "startedAt" | "lastSeen" | "secondsSinceSeen">,
+  row: Omit<SchedulerRow, "role" | "startedAt" | "lastSeen" | "secondsSinceSeen"> & {
+    readonly role: "leader" | "standby" | "stopped";
+  },
 ): Promise<void> {
   await db.query(
     `INSERT INTO escapement.scheduler (incarnation, node, host, pid, version, time_zone_data, role, http, offset_ms)
@@ -39,13 +42,21 @@ export async function noteScheduler(
   );
 }
 
-/** The latest process of every scheduler node. */
+/** Three of its notes have not come. */
+const silentAfterSeconds = 15;
+
+/** The latest process of every scheduler node. Who leads is read from the lease, not from what a process said last. */
 export async function listSchedulers(db: Queryable): Promise<SchedulerRow[]> {
   const { rows } = await db.query<SchedulerRow>(
-    `SELECT DISTINCT ON (node) incarnation, node, host, pid, version, time_zone_data AS "timeZoneData", role, http,
-       started_at AS "startedAt", last_seen AS "lastSeen",
-       extract(epoch FROM clock_timestamp() - last_seen)::double precision AS "secondsSinceSeen", offset_ms AS "offsetMs"
-     FROM escapement.scheduler ORDER BY node, last_seen DESC`,
+    `SELECT DISTINCT ON (s.node) s.incarnation, s.node, s.host, s.pid, s.version, s.time_zone_data AS "timeZoneData",
+       CASE WHEN l.holder = s.incarnation AND l.expires_at > clock_timestamp() THEN 'leader'
+            WHEN s.role = 'stopped' THEN 'stopped'
+            WHEN s.last_seen < clock_timestamp() - make_interval(secs => $1) THEN 'silent'
+            ELSE 'standby' END AS role,
+       s.http, s.started_at AS "startedAt", s.last_seen AS "lastSeen",
+       extract(epoch FROM clock_timestamp() - s.last_seen)::double precision AS "secondsSinceSeen", s.offset_ms AS "offsetMs"
+     FROM escapement.scheduler s CROSS JOIN escapement.leader l ORDER BY s.node, s.last_seen DESC`,
+    [silentAfterSeconds],
   );
   return rows;
 }

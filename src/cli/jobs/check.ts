@@ -58,7 +58,9 @@ function summaryOf({ files, counts, problems }: JobFiles): string {
   const where = `${what.length > 0 ? what.join(", ") : "no document"} in ${count(files, "file")}`;
   if (problems.length === 0) return paint.green(`ok: ${where}, no problem`);
   const bad = new Set(problems.map(({ file }) => file)).size;
-  return paint.red(`not ok: ${count(problems.length, "problem")} in ${count(bad, "file")}; ${where}`);
+  return paint.red(
+    `not ok: ${count(problems.length, "problem")} in ${count(bad, "file")}; ${where}\nmore may follow when these are mended: a field that is wrong hides what is missing beside it`,
+  );
 }
 
 function count(n: number, noun: string): string {
