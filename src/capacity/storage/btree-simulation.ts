@@ -27,6 +27,8 @@ export interface BtreeOptions {
 const widestGrouped = 28;
 /** A posting list grows to at most this size. */
 const mostPostingBytes = 1_352;
+/** Above this share of its pages, emptied ones are collected even without dead rows. */
+const emptiedShare = 0.05;
 /** How full inner pages are after splits in the middle. */
 const innerFill = 0.6;
 /** Places this close to the wanted one, as a part of the page's data, are considered for a split. */
@@ -51,9 +53,11 @@ export class BtreeSimulation {
 
   /** Leaf, inner and meta pages. */
   get pages(): number {
-    const fanOut = Math.floor((btreeUsable * innerFill) / (this.#options.tupleBytes + linePointerBytes));
+    const most = Math.floor(btreeUsable / (this.#options.tupleBytes + linePointerBytes));
     let inner = 0;
-    for (let level = this.#allocated; level > 1; inner += level) level = Math.ceil(level / fanOut);
+    for (let level = this.#allocated; level > 1; inner += level) {
+      level = level <= most ? 1 : Math.ceil(level / (most * innerFill));
+    }
     return 1 + this.#allocated + inner;
   }
 
@@ -91,6 +95,13 @@ export class BtreeSimulation {
         this.#emptied++;
       }
     }
+  }
+
+  /** What a vacuum does to an index when the table has no dead rows: many emptied pages are handed out again. */
+  cleanUp(): void {
+    if (this.#emptied <= emptiedShare * this.#allocated) return;
+    this.#reusable += this.#emptied;
+    this.#emptied = 0;
   }
 
   #find(key: number): number {
@@ -215,7 +226,7 @@ export class BtreeSimulation {
     const { fillFactor } = this.#options;
     if (isLast) return this.#pointAt(leaf, fillFactor / 100);
     if (this.#looksGrouped(leaf, place)) {
-      const share = (place + 1) / (leaf.items.length + 1);
+      const share = (place + 2) / (leaf.items.length + 1);
       return share > fillFactor / 100
         ? this.#pointAt(leaf, fillFactor / 100)
         : Math.min(place + 1, leaf.items.length - 1);
@@ -233,8 +244,10 @@ export class BtreeSimulation {
     const needed = columnsToTell(before.key, item.key);
     if (needed === 1 || needed > keyColumns) return false;
     if (place === leaf.items.length - 1) return true;
-    const gap = this.#heap.pageOf(item.roots[0]!) - this.#heap.pageOf(before.roots[0]!);
-    return gap === 0 || gap === 1;
+    // Rows that were inserted one after the other, as far as the index can see that.
+    const [last, next] = [before.roots[0]!, item.roots[0]!];
+    const gap = this.#heap.pageOf(next) - this.#heap.pageOf(last);
+    return gap === 0 || (gap === 1 && this.#heap.isFirstOnPage(next));
   }
 
   /**

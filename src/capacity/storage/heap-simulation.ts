@@ -143,6 +143,11 @@ export class HeapSimulation {
     return this.#page[version]!;
   }
 
+  /** True for the version with the first line pointer of its page. */
+  isFirstOnPage(version: Version): boolean {
+    return this.#line[version] === 0;
+  }
+
   /** What a vacuum does to the heap. Returns true when it also has to clean the indexes. */
   vacuum(): boolean {
     let pagesWithDead = 0;

@@ -56,14 +56,19 @@ export const recordShapes: RecordShapes = {
     "execution_live",
     `job_id int4, fire_time timestamptz, state text, due_at timestamptz, trigger_type text, chain_after timestamptz,
      queued bool, started bool, catch_up bool, remaining int4, failed int4, cancelled int4, class int2,
-     max_tries int2, misfire_threshold_ms int8, blocking text, continue_fenced bool, freezes bool`,
-    [unique("execution_live_pkey", "job_id", "fire_time"), partial("execution_live_due", "due_at")],
+     max_tries int2, misfire_threshold_ms int8, start_within_ms int8, start_by timestamptz, blocking text,
+     continue_fenced bool, freezes bool`,
+    [
+      unique("execution_live_pkey", "job_id", "fire_time"),
+      partial("execution_live_due", "due_at"),
+      partial("execution_live_start_by", "start_by"),
+    ],
     50,
   ),
   shard_live: table(
     "shard_live",
     `job_id int4, fire_time timestamptz, shard_no int4, class int2, catch_up bool, continue_fenced bool,
-     cancel_requested bool, max_tries int2, tries int2, attempt int4, run_after timestamptz, interrupted bool,
+     cancel_requested bool, max_tries int2, tries int2, attempt int4, run_after timestamptz, start_by timestamptz, interrupted bool,
      owner uuid, fence_token int8, start_time timestamptz`,
     [
       unique("shard_live_pkey", "job_id", "fire_time", "shard_no"),

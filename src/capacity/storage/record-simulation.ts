@@ -173,7 +173,8 @@ export class RecordSimulation {
       if (execution.started) continue;
       execution.started = true;
       this.#executionLive.lock(execution.live);
-      this.#touchLive(execution);
+      // Whether it has started is part of an index's condition.
+      this.#touchLive(execution, false);
       execution.row = this.#execution.update(execution.row, this.#rows.execution.running, {
         execution_pkey: execution.key,
       });
@@ -215,7 +216,7 @@ export class RecordSimulation {
     for (const [execution, count] of counts) {
       execution.left -= count;
       this.#executionLive.lock(execution.live);
-      this.#touchLive(execution);
+      this.#touchLive(execution, true);
       if (execution.left > 0) continue;
       this.#executionLive.delete(execution.live);
       execution.row = this.#execution.update(execution.row, this.#rows.execution.ended, {
@@ -229,12 +230,12 @@ export class RecordSimulation {
     return { shard_live_pkey: execution.key + shard, shard_live_ready: runAfter };
   }
 
-  #touchLive(execution: RunningExecution): void {
+  #touchLive(execution: RunningExecution, mayBeHot: boolean): void {
     execution.live = this.#executionLive.update(
       execution.live,
       this.#rows.executionLive,
       { execution_live_pkey: execution.key },
-      true,
+      mayBeHot,
       10,
     );
   }

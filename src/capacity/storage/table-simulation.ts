@@ -99,7 +99,11 @@ export class TableSimulation {
   vacuum(): void {
     this.#changedSinceVacuum = 0;
     // PostgreSQL cleans the indexes between the two heap passes; the order does not change any size.
-    if (this.#heap.vacuum()) for (const { tree } of this.#indexes) tree.vacuum();
+    const cleansIndexes = this.#heap.vacuum();
+    for (const { tree } of this.#indexes) {
+      if (cleansIndexes) tree.vacuum();
+      else tree.cleanUp();
+    }
   }
 
   sizes(): TableSizes {
