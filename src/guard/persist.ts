@@ -1,5 +1,6 @@
 /** Repeats a write that may have been lost on the way, until a deadline. */
 
+import { ZodError } from "zod";
 import { isEscapementError } from "../base/errors.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
 import { sqlState } from "../store/database.ts";
@@ -22,6 +23,8 @@ export async function persist<T>(write: () => Promise<T>, untilMs: number): Prom
 /** True when the answer is unknown: the line broke, or the server is starting or stopping. */
 export function isConnectionTrouble(error: unknown): boolean {
   if (isEscapementError(error) && error.code !== "E_STORE_UNAVAILABLE") return false;
+  // An answer that can not be read would be the same the next time.
+  if (error instanceof ZodError) return false;
   const state = sqlState(error);
   return state === undefined || /^(08|57P|25P03|53300)/.test(state);
 }

@@ -22,6 +22,8 @@ export interface WorkListOptions {
   readonly leaseMs: number;
   /** Takes of one item, kills included, before it is given up as failed. */
   readonly maxAttempts: number;
+  /** Pause before an item whose worker failed is taken again; default 1,000. */
+  readonly retryAfterMs?: number;
 }
 
 export interface WorkItem<P> {
@@ -76,8 +78,9 @@ export class WorkList<P> {
   }
 
   /**
-   * Takes items and hands them to `worker`, one after the other, until none is free.
-   * An item whose worker throws, or returns without `done`, is given back, and failed after `maxAttempts`.
+   * Takes items and hands them to `worker`, one after the other, until none is pending.
+   * An item whose worker throws, or returns without `done`, is given back, tried again after a pause, and failed
+   * after `maxAttempts`.
    */
   async work(options: WorkOptions, worker: (item: WorkItem<P>) => Promise<void>): Promise<WorkSummary> {
     const { leaseMs, maxAttempts } = this.#options;
@@ -97,8 +100,9 @@ export class WorkList<P> {
         continue;
       }
       const now = await this.summary();
-      if (!options.untilSettled || now.pending + now.processing === 0) return now;
-      await sleep(Math.min(500, leaseMs / 4), options.signal);
+      // What is pending now waits for its next attempt; what is processing, others hold.
+      if (now.pending + (options.untilSettled ? now.processing : 0) === 0) return now;
+      await sleep(Math.min(500, leaseMs / 4, this.#retryAfterMs()), options.signal);
     }
     return await this.summary();
   }
@@ -121,7 +125,7 @@ export class WorkList<P> {
     try {
       for (const item of taken) {
         if (options.signal?.aborted) {
-          await this.#giveBack(item, "stopped before it was begun");
+          await this.#giveBack(item, "stopped before it was begun", 0);
         } else if (keeper.isTrusted()) {
           await this.#workItem(item, lost.signal, worker);
         }
@@ -157,10 +161,18 @@ export class WorkList<P> {
     }
   }
 
-  async #giveBack(item: TakenItem, error: string): Promise<void> {
+  #retryAfterMs(): number {
+    return this.#options.retryAfterMs ?? 1_000;
+  }
+
+  async #giveBack(
+    { item, token }: TakenItem,
+    error: string,
+    retryAfterMs = this.#retryAfterMs(),
+  ): Promise<void> {
+    const { maxAttempts } = this.#options;
+    const release = { list: this.#list, item, token, error, maxAttempts, retryAfterMs };
     // If this does not get through, the item is swept when its lease ends.
-    await releaseItem(this.#db, this.#list, item.item, item.token, error, this.#options.maxAttempts).catch(
-      () => {},
-    );
+    await releaseItem(this.#db, release).catch(() => {});
   }
 }

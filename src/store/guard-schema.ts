@@ -121,9 +121,12 @@ export async function requireGuard(db: Queryable): Promise<void> {
 
 function grantSql(role: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
+  // A job may add and change, but not delete a key, move the mark of what was pruned, or rewrite what people decided.
   return [
     `GRANT USAGE ON SCHEMA escapement_guard TO ${name};`,
-    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA escapement_guard TO ${name};`,
+    `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA escapement_guard TO ${name};`,
+    `REVOKE INSERT, UPDATE ON escapement_guard.meta FROM ${name};`,
+    `REVOKE UPDATE ON escapement_guard.settlement FROM ${name};`,
     `GRANT USAGE ON ALL SEQUENCES IN SCHEMA escapement_guard TO ${name};`,
     `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA escapement_guard TO ${name};`,
   ].join("\n");

@@ -66,16 +66,26 @@ export async function finishItem(
 /** Gives an item back. Returns its state now, or undefined when it was not ours any more. */
 export async function releaseItem(
   db: Queryable,
-  list: string,
-  item: string,
-  token: string,
-  error: string,
-  maxAttempts: number,
+  release: {
+    list: string;
+    item: string;
+    token: string;
+    error: string;
+    maxAttempts: number;
+    retryAfterMs: number;
+  },
 ) {
   return await guardStep(async () => {
     const answer = await db.query<{ state: string | null }>(
-      "SELECT escapement_guard.work_release($1, $2, $3, $4, $5) AS state",
-      [list, item, token, error, maxAttempts],
+      "SELECT escapement_guard.work_release($1, $2, $3, $4, $5, make_interval(secs => $6)) AS state",
+      [
+        release.list,
+        release.item,
+        release.token,
+        release.error,
+        release.maxAttempts,
+        release.retryAfterMs / 1_000,
+      ],
     );
     return z.string().nullable().parse(answer.rows[0]?.state) ?? undefined;
   });

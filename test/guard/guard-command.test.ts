@@ -76,6 +76,14 @@ describe("install", () => {
         await list.add([{ item: "a" }]);
         expect(await list.work({ batch: 1 }, (item) => item.done())).toMatchObject({ complete: true });
       });
+      for (const forbidden of [
+        "DELETE FROM escapement_guard.effect_key",
+        "DELETE FROM escapement_guard.external_call",
+        "UPDATE escapement_guard.meta SET low_water = '0001-01-01'",
+        "UPDATE escapement_guard.settlement SET reason = ''",
+      ]) {
+        await expect(asRole.query(forbidden)).rejects.toMatchObject({ code: "42501" });
+      }
       await asRole.end();
       await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }));

@@ -21,6 +21,8 @@ export async function guardDatabase(): Promise<GuardDatabase> {
   await database.end();
   const pool = new pg.Pool({ connectionString: fresh.url, max: 10 });
   pool.on("error", () => {});
+  // A connection that a test has taken out, or that is just being opened, when the database is dropped.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return {
     url: fresh.url,
     pool,

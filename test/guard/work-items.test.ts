@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-const options = { leaseMs: 30_000, maxAttempts: 3 };
+const options = { leaseMs: 30_000, maxAttempts: 3, retryAfterMs: 10 };
 const items = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ item: `i${i}`, payload: { n: i } }));
 
@@ -51,6 +51,20 @@ test("an item that keeps failing is given up after its attempts, and the others 
     "SELECT error FROM escapement_guard.work_item WHERE list = 'fail/2026-07' AND state = 'failed'",
   );
   expect(rows).toEqual([{ error: "POST https://u:***@host failed" }]);
+});
+
+test("the pause between attempts is kept, by everybody", async () => {
+  const list = db.guard.workItems("pause/2026-07", { ...options, retryAfterMs: 400 });
+  await list.add(items(1));
+  const at: number[] = [];
+  const worker = async (item: { attempt: number; done(): Promise<void> }) => {
+    at.push(performance.now());
+    if (item.attempt === 1) throw new Error("not yet");
+    await item.done();
+  };
+  await Promise.all([list.work({ batch: 1 }, worker), list.work({ batch: 1, untilSettled: true }, worker)]);
+  expect(at).toHaveLength(2);
+  expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(390);
 });
 
 test("a worker that forgets done() does not go unnoticed", async () => {

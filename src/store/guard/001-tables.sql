@@ -62,6 +62,8 @@ CREATE TABLE escapement_guard.work_item (
   token bigint,
   attempt integer NOT NULL DEFAULT 0,
   lease_until timestamptz,
+  -- After an error: not taken again before.
+  retry_at timestamptz,
   result jsonb,
   error text,
   changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),

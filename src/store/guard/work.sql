@@ -1,7 +1,7 @@
 -- work items: leased rows of a list.
 --
 --   pending --take--> processing --done--> done
---      ^                  | lease over (next take), error
+--      ^                  | lease over (next take), error (after a pause)
 --      '------------------'  after max attempts: failed
 
 -- p_items: a JSON array of {"item": text, "payload": any}. Items already on the list stay as they are.
@@ -46,7 +46,7 @@ BEGIN
     WITH free AS MATERIALIZED (
       SELECT w.item FROM escapement_guard.work_item w
         WHERE w.list = p_list AND w.key_date = v_date AND w.state IN ('pending', 'processing')
-          AND (w.state = 'pending' OR w.lease_until <= clock_timestamp())
+          AND ((w.state = 'pending' AND (w.retry_at IS NULL OR w.retry_at <= clock_timestamp())) OR (w.state = 'processing' AND w.lease_until <= clock_timestamp()))
         ORDER BY w.position LIMIT p_at_most FOR UPDATE SKIP LOCKED)
     UPDATE escapement_guard.work_item w SET state = 'processing', holder = p_holder, token = nextval('escapement_guard.token'),
         attempt = w.attempt + 1, lease_until = clock_timestamp() + p_lease, changed_at = clock_timestamp()
@@ -83,14 +83,16 @@ BEGIN
   END IF;
 END $$;
 
--- Gives an item back after an error; failed when this was its last attempt. Returns the state it has now.
-CREATE OR REPLACE FUNCTION escapement_guard.work_release(p_list text, p_item text, p_token bigint, p_error text, p_max_attempts integer) RETURNS text
+-- Gives an item back after an error, to be taken again after p_retry_after; failed when this was its last
+-- attempt. Returns the state it has now, NULL when it was not ours any more.
+CREATE OR REPLACE FUNCTION escapement_guard.work_release(p_list text, p_item text, p_token bigint, p_error text, p_max_attempts integer,
+  p_retry_after interval DEFAULT '0') RETURNS text
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   v_state text;
 BEGIN
   UPDATE escapement_guard.work_item SET state = CASE WHEN attempt >= p_max_attempts THEN 'failed' ELSE 'pending' END,
-      error = p_error, holder = NULL, changed_at = clock_timestamp()
+      error = p_error, holder = NULL, retry_at = clock_timestamp() + p_retry_after, changed_at = clock_timestamp()
     WHERE list = p_list AND item = p_item AND key_date = escapement_guard.key_date(p_list) AND token = p_token AND state = 'processing'
     RETURNING state INTO v_state;
   RETURN v_state;

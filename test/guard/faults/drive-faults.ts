@@ -1,7 +1,7 @@
 /** One test file a scenario group: every statement and request, before and after, every fault. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Fault, FaultLab, faults, type Point } from "./fault-lab.ts";
-import { runJob } from "./scenarios.ts";
+import { type JobTask, runJob } from "./scenarios.ts";
 import { expectWhole, verdicts } from "./verdict.ts";
 
 /** Trials at a time; they mostly wait for leases to end. */
@@ -18,9 +18,8 @@ export function driveFaults(names: readonly string[]): void {
     test.each(faults)("%s at every statement and every request", { timeout: 600_000 }, async (fault) => {
       const { points, hits, statements, requests } = await driveAll(lab, scenario, fault);
       console.log(`${scenario}: ${fault} at ${hits} points (${statements} statements, ${requests} requests)`);
-      // A few of the last are not reached when a run needed fewer statements, for example one renewal less.
-      expect(hits).toBeGreaterThan(0);
-      expect(hits).toBeGreaterThanOrEqual(points - 6);
+      // The last statement is not reached when a run needed one renewal less.
+      expect(hits).toBeGreaterThanOrEqual(points - 2);
     });
   });
 }
@@ -44,7 +43,12 @@ export async function driveAll(lab: FaultLab, scenario: string, fault: Fault) {
 }
 
 async function trial(lab: FaultLab, scenario: string, point: Point, fault: Fault): Promise<boolean> {
-  const outcome = await lab.run(scenario, point, fault, (task) => expectWhole(lab, task));
+  const look = (task: JobTask) => expectWhole(lab, task);
+  // On a slow machine a short lease ends before the point is reached: once more, with a longer one.
+  const outcome =
+    (await lab.run(scenario, point, fault, look)) ??
+    (await lab.run(scenario, point, fault, look, 4)) ??
+    (await lab.run(scenario, point, fault, look, 12));
   if (outcome === undefined) return false;
   const { task, text, end } = outcome;
   try {

@@ -17,18 +17,16 @@ export interface RequestStop {
   readonly when: "before-accept" | "before-answer";
 }
 
+/** Lets a stopped request go on, or cuts its line there. */
+export type Release = (how: "go" | "cut") => void;
+
 /** `/deduplicating` accepts one key once and repeats its answer; `/plain` accepts whatever comes. */
 export class PaymentEndpoint {
   /** Everything that was accepted, in order. */
   readonly accepted: Payment[] = [];
   readonly #server: Server;
   readonly #byKey = new Map<string, Payment>();
-  readonly #stops = new Map<
-    string,
-    { stop: RequestStop; seen: number; onHit: (release: () => void) => void }
-  >();
-  /** Requests of one stem; new ones are closed at once while it is in here. */
-  readonly cutOff = new Set<string>();
+  readonly #stops = new Map<string, { stop: RequestStop; seen: number; onHit: (release: Release) => void }>();
 
   constructor() {
     this.#server = createServer((request, response) => void this.#serve(request, response));
@@ -45,7 +43,7 @@ export class PaymentEndpoint {
   }
 
   /** Resolves, with a way to go on, when the request is reached. */
-  stopAt(stop: RequestStop): Promise<() => void> {
+  stopAt(stop: RequestStop): Promise<Release> {
     return new Promise((onHit) => this.#stops.set(stop.stem, { stop, seen: 0, onHit }));
   }
 
@@ -58,24 +56,23 @@ export class PaymentEndpoint {
     for await (const part of request) text += String(part);
     const { stem, person, amount } = JSON.parse(text) as Omit<Payment, "key">;
     const key = String(request.headers["idempotency-key"]);
-    if (this.cutOff.has(stem)) return void request.socket.destroy();
-    await this.#pause(stem, "before-accept", true);
+    if ((await this.#pause(stem, "before-accept", true)) === "cut") return void request.socket.destroy();
     const known = request.url === "/deduplicating" ? this.#byKey.get(key) : undefined;
     if (known === undefined) {
       const payment = { key, stem, person, amount };
       this.#byKey.set(key, payment);
       this.accepted.push(payment);
     }
-    await this.#pause(stem, "before-answer", false);
+    if ((await this.#pause(stem, "before-answer", false)) === "cut") return void request.socket.destroy();
     response.end(JSON.stringify({ accepted: true, receipt: `r-${key}`, accessToken: "do-not-keep" }));
   }
 
-  async #pause(stem: string, when: RequestStop["when"], isNew: boolean): Promise<void> {
+  async #pause(stem: string, when: RequestStop["when"], isNew: boolean): Promise<"go" | "cut"> {
     const armed = this.#stops.get(stem);
-    if (armed === undefined) return;
+    if (armed === undefined) return "go";
     if (isNew) armed.seen += 1;
-    if (armed.stop.when !== when || armed.seen !== armed.stop.request) return;
+    if (armed.stop.when !== when || armed.seen !== armed.stop.request) return "go";
     this.#stops.delete(stem);
-    await new Promise<void>((release) => armed.onHit(release));
+    return await new Promise((release) => armed.onHit(release));
   }
 }

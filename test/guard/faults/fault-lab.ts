@@ -21,7 +21,10 @@ export type Point =
   | { readonly at: "request"; readonly stop: Omit<RequestStop, "stem"> };
 
 export const people = ["ada", "bob"] as const;
-const leaseMs = 400;
+/** Short for the process that is hurt, so that nobody waits long for it. */
+const victimLeaseMs = 400;
+/** Long for its successor: a slow machine must not look like a fault. */
+const successorLeaseMs = 15_000;
 
 interface JobReport {
   readonly end?: JobEnd;
@@ -44,7 +47,9 @@ export class FaultLab {
     const database = new Database(lab.#fresh.url);
     await installGuard(database);
     await database.end();
-    lab.db = new pg.Pool({ connectionString: lab.#fresh.url, max: 10 });
+    lab.db = new pg.Pool({ connectionString: lab.#healthyUrl(), max: 10 });
+    lab.db.on("error", () => {});
+    lab.db.on("connect", (client) => client.on("error", () => {}));
     await lab.db.query(`
       CREATE TABLE reward (stem text, person text, amount int);
       CREATE SEQUENCE attempt_token;
@@ -73,6 +78,13 @@ export class FaultLab {
     return lab;
   }
 
+  /** Not cut off when idle in a transaction, unlike the process that is hurt. */
+  #healthyUrl(): string {
+    const url = new URL(this.#fresh.url);
+    url.searchParams.set("options", "-c idle_in_transaction_session_timeout=60s");
+    return url.href;
+  }
+
   async close(): Promise<void> {
     for (const child of this.#idle) child.kill("SIGKILL");
     await this.endpoint.close();
@@ -91,7 +103,15 @@ export class FaultLab {
     }
     if (scenario === "replace-table")
       await this.db.query(`CREATE TABLE ${tableOf(stem)} (person text, maker text)`);
-    const task = { scenario, url: this.#fresh.url, endpoint: this.#endpointUrl, stem, people, leaseMs };
+    const task = {
+      scenario,
+      url: this.#healthyUrl(),
+      endpoint: this.#endpointUrl,
+      stem,
+      people,
+      leaseMs: successorLeaseMs,
+      isVictim: false,
+    };
     // Something old that readers see until the switch.
     if (scenario.startsWith("replace-")) await runJob(task);
     return task;
@@ -101,7 +121,8 @@ export class FaultLab {
   async measure(scenario: string): Promise<{ statements: number; requests: number }> {
     const task = await this.task(scenario);
     const proxy = new StatementProxy(new URL(task.url));
-    const end = await runJob({ ...task, url: await proxy.listen(new URL(task.url)) });
+    const url = await proxy.listen(new URL(this.#fresh.url));
+    const end = await runJob({ ...task, url, isVictim: true, leaseMs: 2_000 });
     if (end !== "complete") throw new Error(`${scenario} ended ${end} without any fault`);
     await proxy.close();
     return {
@@ -113,12 +134,19 @@ export class FaultLab {
   /**
    * One trial. @returns the task, the statement that was hit, and what the successor said in the end;
    * undefined when the job ended before the point was reached.
+   * @param patience makes the lease of the process that is hurt longer
    */
-  async run(scenario: string, point: Point, fault: Fault, look: (task: JobTask) => Promise<void>) {
+  async run(
+    scenario: string,
+    point: Point,
+    fault: Fault,
+    look: (task: JobTask) => Promise<void>,
+    patience = 1,
+  ) {
     const task = await this.task(scenario);
     const proxy = new StatementProxy(new URL(task.url), point.at === "statement" ? point.stop : undefined);
     const child = await this.#child();
-    const url = await proxy.listen(new URL(task.url));
+    const url = await proxy.listen(new URL(this.#fresh.url));
     const hit =
       point.at === "statement"
         ? proxy.hit
@@ -126,7 +154,7 @@ export class FaultLab {
             .stopAt({ ...point.stop, stem: task.stem })
             .then((release) => ({ release, text: "HTTP request" }));
     const report = this.#report(child);
-    child.send({ ...task, url });
+    child.send({ ...task, url, leaseMs: victimLeaseMs * patience, isVictim: true });
     const reached = await Promise.race([hit, report]);
     if (!("release" in reached)) {
       this.#idle.push(child);
@@ -138,23 +166,21 @@ export class FaultLab {
       child.kill("SIGSTOP");
       await look(task);
       end = await this.#succeed(task);
-      reached.release();
+      reached.release("go");
       child.kill("SIGCONT");
       await report;
       this.#idle.push(child);
     } else if (fault === "kill") {
       child.kill("SIGKILL");
       proxy.cut();
-      reached.release();
+      reached.release("go");
       await look(task);
       end = await this.#succeed(task);
     } else {
       proxy.refuses = fault === "outage";
       proxy.cut();
-      if (point.at === "request" && fault === "cut") this.endpoint.cutOff.add(task.stem);
-      reached.release();
+      reached.release("cut");
       await report;
-      this.endpoint.cutOff.delete(task.stem);
       this.#idle.push(child);
       await look(task);
       end = await this.#succeed(task);

@@ -13,6 +13,8 @@ export interface JobTask {
   readonly stem: string;
   readonly people: readonly string[];
   readonly leaseMs: number;
+  /** True in the process that is hurt. */
+  readonly isVictim: boolean;
 }
 
 /** complete: everything is done. again: not yet, run me again. in-doubt: a person has to look. */
@@ -95,7 +97,7 @@ export const scenarios: Readonly<Record<string, (job: Context) => Promise<JobEnd
   },
 
   work: async (job) => {
-    const list = job.guard.workItems(job.stem, { leaseMs: job.leaseMs, maxAttempts: 10 });
+    const list = job.guard.workItems(job.stem, { leaseMs: job.leaseMs, maxAttempts: 100, retryAfterMs: 50 });
     await list.add(job.people.map((person) => ({ item: person })));
     const summary = await list.work({ batch: 10 }, async (item) => {
       await transaction(job, async (tx) => {
@@ -107,7 +109,7 @@ export const scenarios: Readonly<Record<string, (job: Context) => Promise<JobEnd
   },
 
   "work-and-call": async (job) => {
-    const list = job.guard.workItems(job.stem, { leaseMs: job.leaseMs, maxAttempts: 10 });
+    const list = job.guard.workItems(job.stem, { leaseMs: job.leaseMs, maxAttempts: 100, retryAfterMs: 50 });
     await list.add(job.people.map((person) => ({ item: person })));
     const summary = await list.work({ batch: 10 }, async (item) => {
       const outcome = await pay(job, item.item, true);
@@ -133,14 +135,14 @@ export const scenarios: Readonly<Record<string, (job: Context) => Promise<JobEnd
       {
         job: "bonus",
         period: job.stem,
-        leaseMs: 1_000,
+        leaseMs: onceLeaseMs(job),
         blocking: "wait",
         rerunAfterCrash: true,
         rerunAfterFailure: true,
       },
       async (run) => {
         // Longer than a third of the lease: one renewal is among the statements.
-        await new Promise((resolve) => setTimeout(resolve, 400));
+        if (job.isVictim) await new Promise((resolve) => setTimeout(resolve, onceLeaseMs(job) * 0.4));
         for (const person of job.people) {
           if (!run.isHeld()) throw new Error("lost");
           const paid = await pay(job, person, true);
@@ -154,7 +156,7 @@ export const scenarios: Readonly<Record<string, (job: Context) => Promise<JobEnd
   /** Without a ledger: what `once` alone promises is at most one run without a person's word. */
   "once-alone": async (job) => {
     const outcome = await job.guard.once(
-      { job: "bonus-alone", period: job.stem, leaseMs: 1_000, blocking: "wait" },
+      { job: "bonus-alone", period: job.stem, leaseMs: onceLeaseMs(job), blocking: "wait" },
       async (run) => {
         for (const person of job.people) {
           if (!run.isHeld()) throw new Error("lost");
@@ -181,6 +183,11 @@ export async function runJob(task: JobTask): Promise<JobEnd> {
       new Promise((resolve) => setTimeout(resolve, 500).unref()),
     ]);
   }
+}
+
+/** `once` keeps no shorter lease. */
+function onceLeaseMs(job: JobTask): number {
+  return Math.max(1_000, job.leaseMs);
 }
 
 async function payEach(job: Context, deduplicating: boolean): Promise<JobEnd> {

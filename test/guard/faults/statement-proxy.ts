@@ -18,8 +18,8 @@ export interface StopPoint {
 export interface Hit {
   /** Text of the statement, for messages. */
   readonly text: string;
-  /** Lets what was held back go on its way. */
-  release(): void;
+  /** Lets what was held back go on its way, if its line is still there. */
+  release(how: "go" | "cut"): void;
 }
 
 export class StatementProxy {
