@@ -5,7 +5,8 @@ import type { Fault } from "../../src/chaos/history.ts";
 import type { ClusterNode } from "../../src/lab/cluster-node.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { FaultStep, Phase } from "./fault-plan.ts";
-import { childrenOf, isGone, isStopped, signal } from "./processes.ts";
+import { insides } from "./insides.ts";
+import { childrenOf, isGone, isStopped, shown, signal } from "./processes.ts";
 
 /** How long a step waits for the cluster to be where it aims; then it strikes where the cluster is. */
 const patienceMs = 2_500;
@@ -305,35 +306,3 @@ export class Injector {
     return new Date(this.#now()).toISOString();
   }
 }
-
-/** Waits until the kernel shows every process in this state; false if it does not, or there is none. */
-async function shown(pids: readonly number[], state: (pid: number) => boolean): Promise<boolean> {
-  for (let look = 0; look < 100; look++) {
-    if (pids.length > 0 && pids.every(state)) return true;
-    await sleep(10);
-  }
-  return false;
-}
-
-/** How to catch a process in the middle of a statement: the rows it runs into, and the statements meant. */
-const insides = {
-  "leader-planning": {
-    // One job, so that the fires of the others are opened meanwhile.
-    lock: "SELECT 1 FROM escapement.job WHERE state = 'active' ORDER BY job_id DESC LIMIT 1 FOR UPDATE",
-    statements: ["escapement.plan("],
-    phaseOf: (): Phase => "leader-planning",
-  },
-  "leader-opening": {
-    // The records of the next fires: whoever opens them has to write there.
-    lock: `SELECT 1 FROM escapement.execution WHERE status = 'planned'
-      AND fire_time BETWEEN clock_timestamp() AND clock_timestamp() + interval '5 s' FOR UPDATE`,
-    statements: ["escapement.open_due("],
-    phaseOf: (role: ClusterNode["role"]): Phase =>
-      role === "scheduler" ? "leader-opening" : "executor-opening",
-  },
-  reclaim: {
-    lock: "SELECT 1 FROM escapement.executor WHERE pid = $1 AND state IN ('active', 'draining') FOR UPDATE",
-    statements: ["escapement.take_over(", "escapement.reap("],
-    phaseOf: (): Phase => "reclaim",
-  },
-} as const;

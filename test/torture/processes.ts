@@ -1,5 +1,6 @@
 /** What the kernel says of processes, from /proc. */
 import { readdirSync, readFileSync } from "node:fs";
+import { sleep } from "../../src/base/monotonic.ts";
 
 interface ProcessStat {
   readonly parent: number;
@@ -43,4 +44,13 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   } catch {
     return false;
   }
+}
+
+/** Waits until the kernel shows every process in this state; false if it does not, or there is none. */
+export async function shown(pids: readonly number[], state: (pid: number) => boolean): Promise<boolean> {
+  for (let look = 0; look < 100; look++) {
+    if (pids.length > 0 && pids.every(state)) return true;
+    await sleep(10);
+  }
+  return false;
 }
