@@ -226,7 +226,7 @@ function bindingOf(figures: Record<string, Figure>): Binding {
 
 function notesOf({ medium, layout }: IopsQuestion, figures: Record<string, Figure>): string[] {
   const notes: string[] = [];
-  const headroom = figures.flushHeadroom!.value;
+  const headroom = Math.min(figures.flushHeadroom!.value, figures.writeHeadroom!.value);
   if (headroom < 1)
     notes.push("This disk cannot keep up in the busiest window: claims and completions will queue.");
   else if (headroom < 3) notes.push("Less than 3 × headroom: a slow hour of the disk will be felt.");

@@ -30,6 +30,11 @@ export class FreeSpaceMap {
     return page;
   }
 
+  /** The next search begins with the first page, as after a vacuum: low pages are filled, so that the end may be cut off. */
+  rewind(): void {
+    this.#next = 0;
+  }
+
   /** Forgets everything at and after `pages`. */
   truncate(pages: number): void {
     for (let page = pages; page < this.#size; page++)

@@ -168,6 +168,7 @@ export class HeapSimulation {
       this.#map.set(number, page.free());
     });
     this.#truncate();
+    this.#map.rewind();
     // Every session forgets which page it was filling.
     this.#target = -1;
     return cleansIndexes;
