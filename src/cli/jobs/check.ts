@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { ExitCode } from "../../base/exit-code.ts";
 import { defineCommand } from "../command.ts";
 import { printProblems } from "../problems.ts";
-import { paint, print, printJson } from "../terminal.ts";
+import { paint, print, printJson, say } from "../terminal.ts";
 import type { JobFiles } from "./job-files.ts";
 
 interface CheckOptions {
@@ -32,6 +32,8 @@ export function buildCheck(): Command {
       else {
         printProblems(read.problems);
         print(summaryOf(read));
+        if (read.problems.length > 0)
+          say("a field that is wrong hides what is missing beside it: check again when these are mended");
       }
       if (read.problems.length > 0) process.exitCode = ExitCode.badData;
     });
@@ -58,9 +60,7 @@ function summaryOf({ files, counts, problems }: JobFiles): string {
   const where = `${what.length > 0 ? what.join(", ") : "no document"} in ${count(files, "file")}`;
   if (problems.length === 0) return paint.green(`ok: ${where}, no problem`);
   const bad = new Set(problems.map(({ file }) => file)).size;
-  return paint.red(
-    `not ok: ${count(problems.length, "problem")} in ${count(bad, "file")}; ${where}\nmore may follow when these are mended: a field that is wrong hides what is missing beside it`,
-  );
+  return paint.red(`not ok: ${count(problems.length, "problem")} in ${count(bad, "file")}; ${where}`);
 }
 
 function count(n: number, noun: string): string {
