@@ -6,15 +6,13 @@ import type { ClusterNode } from "../../src/lab/cluster-node.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { FaultStep, Phase } from "./fault-plan.ts";
 import { insides } from "./insides.ts";
-import { childrenOf, isGone, isStopped, shown, signal } from "./processes.ts";
+import { applyFault } from "./node-faults.ts";
+import { childrenOf } from "./processes.ts";
 
 /** How long a step waits for the cluster to be where it aims; then it strikes where the cluster is. */
 const patienceMs = 2_500;
 /** The same for a process that is to run into a lock: a new leader may have to come first. */
 const lockPatienceMs = 5_000;
-
-/** How much longer than planned a host may stand still until a successor of its attempts has begun. */
-const successorPatienceMs = 8_000;
 
 export interface InjectedFault extends Fault {
   readonly phase: Phase;
@@ -126,7 +124,6 @@ export class Injector {
     if (pid === undefined) return;
     if (step.kind.endsWith("supervisor") && childrenOf([pid]).length === 0) return;
     const attemptsHit = node.role === "executor" ? this.#view.liveOn(node).length : 0;
-    const owners = this.#view.incarnationsOf(node);
     const fault: InjectedFault = {
       kind: step.kind,
       target: node.name,
@@ -140,91 +137,25 @@ export class Injector {
     };
     this.#busy.add(node.name);
     this.faults.push(fault);
-    const undo = await this.#apply(step, node, pid, fault, owners);
+    const undo = await applyFault(this.#view, step.kind, node, pid, fault);
+    const kills = step.kind === "kill" || step.kind === "kill-with-supervisor";
+    if (kills && !fault.proven) {
+      // It had just ended by itself: nobody was struck.
+      this.faults.splice(this.faults.indexOf(fault), 1);
+      this.#noteSelfExit(node);
+    }
     const over = this.#track(async () => {
       await sleep(step.lastsMs);
       await undo();
+      if (node.state === "stopped") {
+        if (!kills) this.#noteSelfExit(node);
+        await this.#startAgain(node);
+      }
       fault.until = this.#instant();
       this.#busy.delete(node.name);
     });
     // The other executors need a few quiet seconds to be sure that this one is dead; then its late writes are refused.
     if (step.kind === "freeze-host") await over;
-  }
-
-  /** @returns what ends the fault */
-  async #apply(
-    step: FaultStep,
-    node: ClusterNode,
-    pid: number,
-    fault: Fault,
-    owners: string[],
-  ): Promise<() => Promise<void>> {
-    const supervisor = () => childrenOf([pid]);
-    switch (step.kind) {
-      case "kill": {
-        const exit = await node.kill();
-        fault.proven = exit?.signal === "SIGKILL";
-        return () => this.#startAgain(node);
-      }
-      case "kill-with-supervisor": {
-        for (const one of supervisor()) signal(one, "SIGKILL");
-        const exit = await node.kill();
-        fault.proven = exit?.signal === "SIGKILL";
-        return () => this.#startAgain(node);
-      }
-      case "kill-supervisor": {
-        const targets = supervisor();
-        for (const one of targets) signal(one, "SIGKILL");
-        fault.proven = await shown(targets, isGone);
-        return async () => {};
-      }
-      case "freeze": {
-        node.freeze();
-        fault.proven = await shown([pid], isStopped);
-        return async () => node.thaw();
-      }
-      case "freeze-supervisor": {
-        const targets = supervisor();
-        for (const one of targets) signal(one, "SIGSTOP");
-        fault.proven = await shown(targets, isStopped);
-        return async () => {
-          for (const one of targets) signal(one, "SIGCONT");
-        };
-      }
-      case "freeze-host": {
-        node.freeze();
-        const middle = supervisor();
-        for (const one of middle) signal(one, "SIGSTOP");
-        const leaves = childrenOf(middle);
-        for (const one of leaves) signal(one, "SIGSTOP");
-        fault.proven = await shown([pid, ...middle], isStopped);
-        fault.unsupervised = owners;
-        const frozen = this.#view.liveOn(node).filter((claim) => !claim.acted);
-        return async () => {
-          // A late write is one that comes when somebody else has begun: wait for that, but not for ever.
-          const { witness } = this.#view;
-          const until = performance.now() + successorPatienceMs;
-          while (
-            frozen.length > 0 &&
-            !frozen.some((one) => witness.isSuperseded(one)) &&
-            performance.now() < until
-          )
-            await sleep(20);
-          // Children first: they act before anybody tells them that they are too late.
-          for (const one of leaves) signal(one, "SIGCONT");
-          await sleep(50);
-          for (const one of middle) signal(one, "SIGCONT");
-          node.thaw();
-        };
-      }
-      case "network-pause": {
-        node.proxy.pause();
-        fault.proven = node.proxy.state === "paused" && node.proxy.connections.open > 0;
-        return async () => node.proxy.heal();
-      }
-      default:
-        throw new Error(`${step.kind} is not a fault of a node`);
-    }
   }
 
   async #strikeStore(step: FaultStep, ended: AbortSignal): Promise<void> {
@@ -272,15 +203,20 @@ export class Injector {
         return await this.#view.cluster.ready(node.name);
       } catch (error) {
         if (!isEscapementError(error)) throw error;
-        if (node.state === "stopped") await this.noteSelfExit(node);
+        if (node.state === "stopped") await this.revive(node);
         else if (error.code !== "E_STORE_UNAVAILABLE" && !this.#storeBusy) throw error;
         await sleep(100);
       }
     }
   }
 
-  /** A process ended by itself: tells why, and starts it again as an init system would. */
-  async noteSelfExit(node: ClusterNode): Promise<void> {
+  /** A process ended by itself: notes why, and starts it again as an init system would. */
+  async revive(node: ClusterNode): Promise<void> {
+    this.#noteSelfExit(node);
+    await node.start();
+  }
+
+  #noteSelfExit(node: ClusterNode): void {
     const { code, signal: by } = node.lastExit ?? {};
     // Log lines are JSON; what the program says on its way out is not.
     const lines = node.logTail(20_000).trim().split("\n").slice(1);
@@ -289,7 +225,6 @@ export class Injector {
       .slice(-6)
       .join(" | ");
     this.selfExits.push(`${node.name}: ${by ?? `code ${code}`}: ${words}`);
-    await node.start();
   }
 
   #track(work: () => Promise<void>): Promise<void> {

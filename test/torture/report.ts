@@ -1,8 +1,9 @@
 /** A torture run's result for people. */
 import { type FindingClass, findingClasses } from "../../src/chaos/checkers/finding.ts";
 import { paint, table } from "../../src/cli/terminal.ts";
-import type { CampaignResult, ClusterResult } from "./campaign.ts";
+import type { CampaignResult } from "./campaign.ts";
 import { faultKinds, phases } from "./fault-plan.ts";
+import type { ClusterResult } from "./torture-cluster.ts";
 
 const shownLines = 10;
 
