@@ -109,13 +109,7 @@ function cellOf(cell: WorkbookCell | undefined): Cell {
   if (cell.formula !== undefined)
     return { type: "Formula", value: cell.formula, ...style, ...format } as Cell;
   if (typeof cell.value === "number") return { type: Number, value: cell.value, ...style, ...format } as Cell;
-  return { type: String, value: printable(cell.value), ...style } as Cell;
-}
-
-/** XML cannot hold most control characters. */
-function printable(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must go
-  return value.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
+  return { type: String, value: cell.value, ...style } as Cell;
 }
 
 /** Adds the value to each formula, fits pages to the paper's width, and asks the reader's program to compute anew. */

@@ -36,16 +36,14 @@ export function procurementMarkdown(sheet: Sheet): string {
       ],
       [1, 2, 3, 4],
     ),
-    ...sheet.notes.map((note) => `- ${markdownText(note)}`),
+    listOf(sheet.notes),
   ];
   for (const page of sheet.pages) {
     parts.push(
       `## ${markdownText(page.title)}`,
       markdownText(page.purpose),
       `**${page.machines.value} machine(s)**: ${markdownText(page.machines.formula)}. Decided by ${markdownText(page.binding.constraint)}: ${markdownText(page.binding.why)}.`,
-      figureLines(page)
-        .map((line) => `- ${markdownText(line)}`)
-        .join("\n"),
+      listOf(figureLines(page)),
       markdownTable(
         ["part of one machine", "pieces", "price each", "why"],
         page.configuration.lines.map(({ part, quantity, why }) => [
@@ -103,7 +101,11 @@ export function procurementMarkdown(sheet: Sheet): string {
         one.source.text,
       ]),
     ),
-    ...sheet.storage.differences.map((line) => `- ${markdownText(line)}`),
+    listOf(sheet.storage.differences),
   );
-  return `${parts.join("\n\n").replaceAll("\n\n- ", "\n- ")}\n`;
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+function listOf(items: readonly string[]): string {
+  return items.map((item) => `- ${markdownText(item)}`).join("\n");
 }
