@@ -1,3 +1,3 @@
 import { driveFaults } from "./drive-faults.ts";
 
-driveFaults(["call-deduplicating", "call-plain"]);
+driveFaults(["call-deduplicating", "call-plain", "call-answers"]);

@@ -20,12 +20,13 @@ export interface RequestStop {
 /** Lets a stopped request go on, or cuts its line there. */
 export type Release = (how: "go" | "cut") => void;
 
-/** `/deduplicating` accepts one key once and repeats its answer; `/plain` accepts whatever comes. */
+/** `/deduplicating` accepts one key once and repeats its answer; `/plain` accepts whatever comes; `/refusing` nothing. */
 export class PaymentEndpoint {
   /** Everything that was accepted, in order. */
   readonly accepted: Payment[] = [];
   readonly #server: Server;
   readonly #byKey = new Map<string, Payment>();
+  readonly #requests = new Map<string, number>();
   readonly #stops = new Map<string, { stop: RequestStop; seen: number; onHit: (release: Release) => void }>();
 
   constructor() {
@@ -47,6 +48,11 @@ export class PaymentEndpoint {
     return new Promise((onHit) => this.#stops.set(stop.stem, { stop, seen: 0, onHit }));
   }
 
+  /** How many requests came for this stem, accepted or not. */
+  requestsOf(stem: string): number {
+    return this.#requests.get(stem) ?? 0;
+  }
+
   of(stem: string, person: string): Payment[] {
     return this.accepted.filter((one) => one.stem === stem && one.person === person);
   }
@@ -56,14 +62,16 @@ export class PaymentEndpoint {
     for await (const part of request) text += String(part);
     const { stem, person, amount } = JSON.parse(text) as Omit<Payment, "key">;
     const key = String(request.headers["idempotency-key"]);
+    this.#requests.set(stem, this.requestsOf(stem) + 1);
     if ((await this.#pause(stem, "before-accept", true)) === "cut") return void request.socket.destroy();
     const known = request.url === "/deduplicating" ? this.#byKey.get(key) : undefined;
-    if (known === undefined) {
+    if (known === undefined && request.url !== "/refusing") {
       const payment = { key, stem, person, amount };
       this.#byKey.set(key, payment);
       this.accepted.push(payment);
     }
     if ((await this.#pause(stem, "before-answer", false)) === "cut") return void request.socket.destroy();
+    if (request.url === "/refusing") response.statusCode = 422;
     response.end(JSON.stringify({ accepted: true, receipt: `r-${key}`, accessToken: "do-not-keep" }));
   }
 

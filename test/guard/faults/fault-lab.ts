@@ -127,7 +127,7 @@ export class FaultLab {
     await proxy.close();
     return {
       statements: proxy.statements,
-      requests: this.endpoint.accepted.filter((one) => one.stem === task.stem).length,
+      requests: this.endpoint.requestsOf(task.stem),
     };
   }
 

@@ -3,7 +3,13 @@
  * The same code runs in the process that is hurt and in its successor.
  */
 import pg from "pg";
-import { CallRefused, type Guard, openGuard } from "../../../src/guard/index.ts";
+import {
+  type CallAttempt,
+  CallNotSent,
+  CallRefused,
+  type Guard,
+  openGuard,
+} from "../../../src/guard/index.ts";
 
 export interface JobTask {
   readonly scenario: string;
@@ -48,6 +54,18 @@ export const scenarios: Readonly<Record<string, (job: Context) => Promise<JobEnd
 
   "call-deduplicating": (job) => payEach(job, true),
   "call-plain": (job) => payEach(job, false),
+
+  /** The other two answers: the first person is refused, the second's first attempt does not leave the machine. */
+  "call-answers": async (job) => {
+    const [refused = "", unsent = ""] = job.people;
+    const no = await pay(job, refused, "refusing");
+    let yes = await pay(job, unsent, "plain", ({ attempt }) => {
+      if (attempt === 1) throw new CallNotSent("the cable is out");
+    });
+    if (yes.status === "not-sent") yes = await pay(job, unsent, "plain");
+    if (no.status === "refused" && yes.status === "done") return "complete";
+    return no.status === "busy" || yes.status === "busy" || yes.status === "not-sent" ? "again" : "in-doubt";
+  },
 
   fence: async (job) => {
     // Every start is a new holder with a higher token, as a scheduler would give it.
@@ -100,6 +118,9 @@ export const scenarios: Readonly<Record<string, (job: Context) => Promise<JobEnd
     const list = job.guard.workItems(job.stem, { leaseMs: job.leaseMs, maxAttempts: 100, retryAfterMs: 50 });
     await list.add(job.people.map((person) => ({ item: person })));
     const summary = await list.work({ batch: 10 }, async (item) => {
+      // Longer than a third of the lease: a renewal is among the statements.
+      if (job.isVictim && item.item === job.people[0])
+        await new Promise((resolve) => setTimeout(resolve, job.leaseMs * 0.4));
       await transaction(job, async (tx) => {
         await reward(tx, job, item.item);
         await item.done(tx);
@@ -112,7 +133,7 @@ export const scenarios: Readonly<Record<string, (job: Context) => Promise<JobEnd
     const list = job.guard.workItems(job.stem, { leaseMs: job.leaseMs, maxAttempts: 100, retryAfterMs: 50 });
     await list.add(job.people.map((person) => ({ item: person })));
     const summary = await list.work({ batch: 10 }, async (item) => {
-      const outcome = await pay(job, item.item, true);
+      const outcome = await pay(job, item.item, "deduplicating");
       if (outcome.status !== "done") throw new Error(outcome.status);
       await item.done();
     });
@@ -145,7 +166,7 @@ export const scenarios: Readonly<Record<string, (job: Context) => Promise<JobEnd
         if (job.isVictim) await new Promise((resolve) => setTimeout(resolve, onceLeaseMs(job) * 0.4));
         for (const person of job.people) {
           if (!run.isHeld()) throw new Error("lost");
-          const paid = await pay(job, person, true);
+          const paid = await pay(job, person, "deduplicating");
           if (paid.status !== "done") throw new Error(paid.status);
         }
       },
@@ -193,7 +214,7 @@ function onceLeaseMs(job: JobTask): number {
 async function payEach(job: Context, deduplicating: boolean): Promise<JobEnd> {
   let end: JobEnd = "complete";
   for (const person of job.people) {
-    const outcome = await pay(job, person, deduplicating);
+    const outcome = await pay(job, person, deduplicating ? "deduplicating" : "plain");
     if (outcome.status === "done") {
       await transaction(job, async (tx) => {
         await job.guard.claim(`${job.stem}/${person}`, tx, async () => await reward(tx, job, person));
@@ -204,18 +225,19 @@ async function payEach(job: Context, deduplicating: boolean): Promise<JobEnd> {
   return end;
 }
 
-function pay(job: Context, person: string, deduplicating: boolean) {
+function pay(
+  job: Context,
+  person: string,
+  path: "deduplicating" | "plain" | "refusing",
+  before: (attempt: CallAttempt) => void = () => {},
+) {
   const key = `${job.stem}/${person}`;
-  const path = deduplicating ? "deduplicating" : "plain";
-  return job.guard.externalCall(
-    key,
-    {
-      receiver: { name: path, deduplicating },
-      request: { stem: job.stem, person, amount, apiKey: "s3cret" },
-      leaseMs: job.leaseMs,
-    },
-    ({ signal }) => send(job, path, key, person, signal),
-  );
+  const receiver = { name: path, deduplicating: path === "deduplicating" };
+  const request = { stem: job.stem, person, amount, apiKey: "s3cret" };
+  return job.guard.externalCall(key, { receiver, request, leaseMs: job.leaseMs }, async (attempt) => {
+    before(attempt);
+    return await send(job, path, key, person, attempt.signal);
+  });
 }
 
 async function send(

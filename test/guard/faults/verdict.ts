@@ -98,6 +98,17 @@ export const verdicts: Readonly<Record<string, Verdict>> = {
     expect(await again()).toBe("complete");
     expect(payments(lab, task)).toEqual(onceEach(task));
   },
+  "call-answers": async (lab, task, _, again) => {
+    const [refused = "", unsent = ""] = task.people;
+    const named = await inDoubt(lab, task);
+    const paid = payments(lab, task);
+    expect(paid[refused]).toBe(0);
+    expect(paid[unsent], `${unsent} was paid ${paid[unsent]} times`).toBeLessThanOrEqual(1);
+    if (paid[unsent] === 0) expect(named, `${unsent} was not paid and nobody is told`).toContain(unsent);
+    await settleByLog(lab, task);
+    expect(await again()).toBe("complete");
+    expect(payments(lab, task)).toEqual({ [refused]: 0, [unsent]: 1 });
+  },
   "once-alone": async (lab, task, end, again) => {
     const paid = payments(lab, task);
     for (const [person, times] of Object.entries(paid))
