@@ -1,6 +1,7 @@
 /** Puts an executor process together: settings, connections, HTTP, signals. */
-import { realpathSync } from "node:fs";
+import { accessSync, constants, mkdirSync, realpathSync } from "node:fs";
 import type { Server } from "node:http";
+import { EscapementError, messageOf } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import { openLog } from "../base/log.ts";
 import { Executor } from "../executor/executor.ts";
@@ -30,6 +31,7 @@ export async function runExecutor(options: { cluster: string; node?: string }): 
     queryTimeoutMs: renewalLimitMs,
     connectTimeoutMs: renewalLimitMs,
   });
+  requireWorkFolder(node.workDirectory);
   const executor = new Executor({
     cluster,
     node,
@@ -65,4 +67,17 @@ export async function runExecutor(options: { cluster: string; node?: string }): 
   }
   // Nothing that is still on its way matters any more.
   process.exit(quit.signal.aborted ? ExitCode.interrupted : ExitCode.ok);
+}
+
+/** An executor that cannot make folders would take work and fail it. @throws E_UNAVAILABLE */
+function requireWorkFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new EscapementError("E_UNAVAILABLE", {
+      what: `the work directory ${folder} cannot be used: ${messageOf(error)}`,
+      hint: "it is set in the cluster file; this user must be able to write there",
+    });
+  }
 }

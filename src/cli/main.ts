@@ -12,7 +12,10 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     // The reader went away (`| head`): that is not our failure.
     if (error.code === "EPIPE") process.exit(process.exitCode ?? ExitCode.ok);
-    throw error;
+    const hint = "is the disk full?";
+    process.exit(
+      reportError(new EscapementError("E_UNAVAILABLE", { what: `cannot write: ${error.message}`, hint })),
+    );
   });
 }
 

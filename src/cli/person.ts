@@ -1,6 +1,7 @@
 /** Who does something by hand, and why: both are written into the records. */
 import { userInfo } from "node:os";
 import type { Command } from "commander";
+import { EscapementError } from "../base/errors.ts";
 import type { Deed } from "../store/operation.ts";
 
 export interface DeedOptions {
@@ -15,6 +16,8 @@ export function withDeedOptions(command: Command): Command {
     .option("--by <person>", "who; default: your login, or SUDO_USER");
 }
 
+/** @throws E_USAGE for a reason without a word in it */
 export function deedOf(options: DeedOptions): Deed {
+  if (options.reason.trim() === "") throw new EscapementError("E_USAGE", { what: "--reason is empty" });
   return { person: options.by ?? process.env.SUDO_USER ?? userInfo().username, reason: options.reason };
 }

@@ -24,21 +24,32 @@ export function withStoreOptions(command: Command): Command {
 
 /** The URL of the store. @throws E_STORE_URL_MISSING, E_SPEC_INVALID, E_FILE_UNREADABLE */
 export async function storeUrl(options: StoreOptions): Promise<string> {
-  if (options.url) return options.url;
+  if (options.url !== undefined) return requireUrl(options.url, "--url");
   if (options.cluster) return locateStore((await requireCluster(options.cluster)).store);
   const fromEnvironment = process.env.ESCAPEMENT_STORE_URL;
-  if (fromEnvironment) return fromEnvironment;
+  if (fromEnvironment) return requireUrl(fromEnvironment, "ESCAPEMENT_STORE_URL");
   throw new EscapementError("E_STORE_URL_MISSING");
+}
+
+/** Anything else would be taken for a host name, or silently for this machine. The value may hold a password: it is not shown. */
+function requireUrl(url: string, from: string): string {
+  if (/^postgres(ql)?:\/\//.test(url)) return url;
+  throw new EscapementError("E_BAD_VALUE", {
+    option: from,
+    value: url === "" ? "(empty)" : "what it holds",
+    expected: "a PostgreSQL URL",
+    hint: "write postgres://user@host:port/database",
+  });
 }
 
 /** The URL that a cluster file points to. */
 export async function locateStore(location: StoreLocation): Promise<string> {
   switch (location.from) {
     case "url":
-      return location.url;
+      return requireUrl(location.url, "spec.store.url");
     case "env": {
       const url = process.env[location.urlEnv];
-      if (url) return url;
+      if (url) return requireUrl(url, location.urlEnv);
       throw new EscapementError("E_UNAVAILABLE", {
         what: `the environment variable ${location.urlEnv} is not set`,
         hint: "the cluster file takes the store's URL from it",
@@ -46,8 +57,9 @@ export async function locateStore(location: StoreLocation): Promise<string> {
     }
     case "file":
       try {
-        return (await readFile(location.urlFile, "utf8")).trim();
+        return requireUrl((await readFile(location.urlFile, "utf8")).trim(), location.urlFile);
       } catch (error) {
+        if (error instanceof EscapementError) throw error;
         throw new EscapementError(
           "E_FILE_UNREADABLE",
           { file: location.urlFile, reason: messageOf(error) },

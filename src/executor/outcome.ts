@@ -3,11 +3,13 @@ import { formatDuration } from "../base/duration.ts";
 import type { Retry } from "../spec/job-definition.ts";
 import type { AttemptEnd } from "../store/completion.ts";
 import type { EndIntent } from "./attempt.ts";
-import type { EndedEvent } from "./supervisor/protocol.ts";
+import { type EndedEvent, hostFault } from "./supervisor/protocol.ts";
 
 /** EX_TEMPFAIL of sysexits.h: "try again later", said in the error, treated as every failure. */
 const temporaryFailure = 75;
 const longestError = 500;
+/** What this host cannot run waits a little, so that another one takes it. */
+const hostFaultDelayMs = 10_000;
 
 export interface EndQuestion {
   readonly ended: Pick<EndedEvent, "code" | "signal" | "cause" | "error">;
@@ -35,6 +37,7 @@ export function judgeEnd(question: EndQuestion): EndAnswer {
     return { outcome: "cancelled", delayMs: 0, exitCode, error: `cancelled; ${howItEnded(ended)}` };
   if (intent === "drain")
     return { outcome: "interrupted", delayMs: 0, exitCode, error: `executor stopped; ${howItEnded(ended)}` };
+  if (ended.error?.startsWith(hostFault)) return { ...handBack(ended.error), delayMs: hostFaultDelayMs };
   return tryAgain(question, exitCode, whyItFailed(question));
 }
 

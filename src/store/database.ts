@@ -150,10 +150,15 @@ function isSqlError(error: unknown): boolean {
   return sqlState(error) !== undefined;
 }
 
-/** Class 08 is a broken connection, 57P0x a server that is going down or ended us, 25P03 the idle limit. */
+/** Class 08 is a broken connection, 28 and 3D000 one that was refused (login, database), 57P0x a server that is going down or ended us, 25P03 the idle limit. */
 function isConnectionLoss(error: unknown): boolean {
   const state = sqlState(error) ?? "";
-  return state.startsWith("08") || state.startsWith("57P") || state === "25P03" || state === "53300";
+  return (
+    state.startsWith("08") ||
+    state.startsWith("57P") ||
+    state.startsWith("28") ||
+    ["25P03", "53300", "3D000"].includes(state)
+  );
 }
 
 /** Errors of ours and of SQL pass; everything else means that the store cannot be reached. */

@@ -76,8 +76,7 @@ export async function claimPeriod(
     }
     return null;
   }
-  const form = period.unit === "month" ? /^\d{4}-\d{2}$/ : /^\d{4}-\d{2}-\d{2}$/;
-  if (asked !== undefined && !form.test(asked)) {
+  if (asked !== undefined && !isPeriod(asked, period.unit)) {
     throw new EscapementError("E_BAD_VALUE", {
       option: "--period",
       value: asked,
@@ -101,4 +100,15 @@ export async function claimPeriod(
     });
   }
   return key;
+}
+
+/** A month or day that exists. */
+function isPeriod(text: string, unit: "month" | "day"): boolean {
+  const day = unit === "month" ? `${text}-01` : text;
+  const date = new Date(`${day}T00:00:00Z`);
+  return (
+    /^[1-9]\d{3}-\d{2}-\d{2}$/.test(day) &&
+    !Number.isNaN(date.getTime()) &&
+    date.toISOString().startsWith(day)
+  );
 }

@@ -11,6 +11,7 @@ import { definitionsSince } from "./planning.ts";
 
 /** A backfill longer than this is refused: it would run for weeks, one after the other. */
 export const maxBackfill = 5_000;
+const longestIntervalMs = 10 * 365 * 86_400_000;
 
 export interface BackfillItem {
   readonly fireTime: Date;
@@ -32,6 +33,15 @@ export async function backfill(
     const { now, lowWater } = await lockForDeed(tx, job);
     refuseOutside(job, interval.from, now, lowWater);
     refuseOutside(job, interval.to, now, lowWater);
+    if (interval.to < interval.from) {
+      throw new EscapementError("E_USAGE", { what: "the interval ends before it begins" });
+    }
+    if (interval.to.getTime() - interval.from.getTime() > longestIntervalMs) {
+      throw new EscapementError("E_REFUSED", {
+        what: "that is more than ten years",
+        hint: "backfill a shorter interval first",
+      });
+    }
     const fires = await firesInForce(tx, job, interval.from, interval.to);
     if (fires.length > maxBackfill) {
       throw new EscapementError("E_REFUSED", {

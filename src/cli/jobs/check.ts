@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { ExitCode } from "../../base/exit-code.ts";
 import { defineCommand } from "../command.ts";
 import { printProblems } from "../problems.ts";
-import { paint, print, printJson, say } from "../terminal.ts";
+import { paint, print, printJson } from "../terminal.ts";
 import type { JobFiles } from "./job-files.ts";
 
 interface CheckOptions {
@@ -32,8 +32,6 @@ export function buildCheck(): Command {
       else {
         printProblems(read.problems);
         print(summaryOf(read));
-        if (read.problems.length > 0)
-          say("a field that is wrong hides what is missing beside it: check again when these are mended");
       }
       if (read.problems.length > 0) process.exitCode = ExitCode.badData;
     });

@@ -16,7 +16,13 @@ import { LineSplitter } from "../../base/lines.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { killMarked, signalGroup } from "../leftovers.ts";
 import type { JobLog } from "./job-log.ts";
-import type { EndCause, EndedEvent, StartCommand, SupervisorEvent } from "./protocol.ts";
+import {
+  type EndCause,
+  type EndedEvent,
+  hostFault,
+  type StartCommand,
+  type SupervisorEvent,
+} from "./protocol.ts";
 
 /** A line of output longer than this is cut. */
 const longestLine = 64 * 1024;
@@ -59,7 +65,7 @@ export class Child {
     }
     let error: string | undefined;
     try {
-      if (ownsDirectory) mkdirSync(workingDirectory, { recursive: true, mode: 0o700 });
+      if (ownsDirectory) makeFolder(workingDirectory);
       this.#process = spawn(command[0]!, command.slice(1), {
         cwd: workingDirectory,
         env: environment,
@@ -104,7 +110,11 @@ export class Child {
 
   kill(cause: EndCause): void {
     this.#cause ??= cause;
-    if (!this.#signal("SIGKILL") || this.#sweep) return;
+    if (this.#signal("SIGKILL")) this.#sweepLeftovers();
+  }
+
+  #sweepLeftovers(): void {
+    if (this.#sweep) return;
     // Processes that left the group (setsid) still carry the attempt's token.
     const token = `ESCAPEMENT_FENCE_TOKEN=${this.#order.environment.ESCAPEMENT_FENCE_TOKEN}`;
     const incarnation = `ESCAPEMENT_INCARNATION=${this.#order.environment.ESCAPEMENT_INCARNATION}`;
@@ -189,6 +199,8 @@ export class Child {
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     // What the command started and did not wait for ends with it.
     signalGroup(child.pid!, "SIGKILL");
+    // One that we stopped may have ended politely and left others behind.
+    if (this.#cause !== null) this.#sweepLeftovers();
     await this.#sweep;
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([closed, new Promise((resolve) => (timer = setTimeout(resolve, outputGraceMs)))]);
@@ -214,5 +226,14 @@ export class Child {
     } catch {
       // Scratch space; whatever cannot be removed now is of no use to anybody.
     }
+  }
+}
+
+/** A folder that cannot be made is the host's fault, not the job's; the error says so by its beginning. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Error(`${hostFault}${messageOf(error)}`);
   }
 }

@@ -6,6 +6,10 @@
  * arrival, so a deadline moved over by the difference is early, never late. A duration
  * would be late by as long as the line waited in the pipe.
  */
+
+/** How the error of a start begins that is this host's fault: it does not count as a try. */
+export const hostFault = "this host cannot run it: ";
+
 export interface LogTarget {
   readonly file: string;
   /** Stands before every line. */
