@@ -14,6 +14,7 @@ import { EscapementError } from "../base/errors.ts";
 import { jobSchedule } from "../schedule/job-schedule.ts";
 import type { JobDefinition } from "../spec/job-definition.ts";
 import { shardCount } from "../spec/shard-count.ts";
+import { raiseAlert } from "./alert.ts";
 import type { Database, Queryable } from "./database.ts";
 import { findJob, type JobRow, type JobState, jobLabel } from "./job.ts";
 import { type Deed, recordOperation } from "./operation.ts";
@@ -134,9 +135,10 @@ export async function pauseJob(
   job: JobRow,
   deed: Deed,
 ): Promise<{ changed: boolean; revoked: number }> {
-  return changeState(db, job, "paused", deed, async (tx) =>
-    revoke(tx, job.jobId, `the job was paused by ${deed.person}: ${deed.reason}`),
-  );
+  return changeState(db, job, "paused", deed, async (tx) => {
+    await enterOverdueFires(tx, job.jobId, "paused");
+    return revoke(tx, job.jobId, `the job was paused by ${deed.person}: ${deed.reason}`);
+  });
 }
 
 /** Stops the job for good. Its records stay, and its name may be applied again. */
@@ -145,9 +147,11 @@ export async function deleteJob(
   job: JobRow,
   deed: Deed,
 ): Promise<{ changed: boolean; revoked: number }> {
-  return changeState(db, job, "deleted", deed, async (tx) =>
-    revoke(tx, job.jobId, `the job was deleted by ${deed.person}: ${deed.reason}`),
-  );
+  return changeState(db, job, "deleted", deed, async (tx, before) => {
+    if (before.state === "active") await enterOverdueFires(tx, job.jobId, "deleted");
+    else await enterFires(tx, job.jobId, "cancelled", "the job was paused");
+    return revoke(tx, job.jobId, `the job was deleted by ${deed.person}: ${deed.reason}`);
+  });
 }
 
 /** Goes on planning from now. The fires of the pause are entered as cancelled, so that none has disappeared. */
@@ -158,7 +162,7 @@ export async function resumeJob(
 ): Promise<{ changed: boolean; skipped: number }> {
   let skipped = 0;
   const { changed } = await changeState(db, job, "active", deed, async (tx) => {
-    skipped = await enterPausedFires(tx, job.jobId);
+    skipped = await enterFires(tx, job.jobId, "cancelled", "the job was paused");
     return 0;
   });
   return { changed, skipped };
@@ -169,7 +173,7 @@ async function changeState(
   job: JobRow,
   to: JobState,
   deed: Deed,
-  work: (tx: Queryable) => Promise<number>,
+  work: (tx: Queryable, before: JobRow) => Promise<number>,
 ): Promise<{ changed: boolean; revoked: number }> {
   return db.transaction(async (tx) => {
     const before = await lockJob(tx, job);
@@ -180,7 +184,7 @@ async function changeState(
         hint: "apply its file again to bring it back",
       });
     }
-    const revoked = await work(tx);
+    const revoked = await work(tx, before);
     await tx.query(
       "UPDATE escapement.job SET state = $2, state_reason = $3, state_since = clock_timestamp() WHERE job_id = $1",
       [job.jobId, to, deed.reason],
@@ -209,7 +213,28 @@ async function revoke(tx: Queryable, jobId: number, reason: string): Promise<num
 /** How many rows one insert of paused fires takes. */
 const chunk = 5_000;
 
-async function enterPausedFires(tx: Queryable, jobId: number): Promise<number> {
+/** Fires that came due while the leader was behind must not disappear with the planning. */
+async function enterOverdueFires(tx: Queryable, jobId: number, change: "paused" | "deleted"): Promise<void> {
+  const reason = `due, but not yet planned when the job was ${change}`;
+  const missed = await enterFires(tx, jobId, "missed", reason);
+  if (missed === 0) return;
+  await raiseAlert(tx, {
+    dedupKey: `missed:${jobId}:${change}`,
+    kind: "missed",
+    severity: "warning",
+    jobId,
+    message: `${missed} fire(s) missed: ${reason}`,
+    details: { count: missed },
+  });
+}
+
+/** Enters the fires between the cursor and now, and moves the cursor to now. Returns how many. */
+async function enterFires(
+  tx: Queryable,
+  jobId: number,
+  status: "cancelled" | "missed",
+  reason: string,
+): Promise<number> {
   const { rows } = await tx.query<JobRow & { now: Date; digest: string }>(
     `SELECT date_trunc('milliseconds', clock_timestamp()) AS now, j.planned_until AS "plannedUntil", j.version, v.digest, v.definition
      FROM escapement.job j JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version WHERE j.job_id = $1`,
@@ -223,9 +248,9 @@ async function enterPausedFires(tx: Queryable, jobId: number): Promise<number> {
   for (let start = 0; start < fires.length; start += chunk) {
     await tx.query(
       `INSERT INTO escapement.execution (job_id, fire_time, trigger_type, status, job_version, digest, shard_count, schedule_time, reason)
-       SELECT $1, w.fire, 'schedule', 'cancelled', $2, $3, $4, w.fire, 'the job was paused' FROM unnest($5::timestamptz[]) w(fire)
+       SELECT $1, w.fire, 'schedule', $6, $2, $3, $4, w.fire, $7 FROM unnest($5::timestamptz[]) w(fire)
        -- A plan that was taken back when the pause began is one of its fires, too.
-       ON CONFLICT (job_id, fire_time) DO UPDATE SET revoked_at = NULL, reason = excluded.reason
+       ON CONFLICT (job_id, fire_time) DO UPDATE SET revoked_at = NULL, status = excluded.status, reason = excluded.reason
          WHERE execution.revoked_at IS NOT NULL`,
       [
         jobId,
@@ -233,6 +258,8 @@ async function enterPausedFires(tx: Queryable, jobId: number): Promise<number> {
         digest,
         shardCount(definition),
         fires.slice(start, start + chunk).map((ms) => new Date(ms)),
+        status,
+        reason,
       ],
     );
   }

@@ -178,3 +178,25 @@ test("what ran by hand at a taken-back instant is not fired by the schedule agai
     code: "E_REFUSED",
   });
 });
+
+test.each(["paused", "deleted"] as const)(
+  "fires that came due while nobody planned are on record when the job is %s",
+  async (change) => {
+    const bench = await Bench.open();
+    const job = await bench.apply(testJob("behind", eachSecond));
+    await bench.db.query(
+      "UPDATE escapement.job SET planned_until = planned_until - interval '5 seconds' WHERE job_id = $1",
+      [job.jobId],
+    );
+    const before = await bench.job("behind");
+    await (change === "paused" ? pauseJob : deleteJob)(bench.db, before, deed);
+    const statuses = await bench.statuses(job);
+    expect(statuses.length).toBeGreaterThanOrEqual(5);
+    expect(new Set(statuses)).toEqual(new Set(["missed"]));
+    expect(await bench.value("SELECT count(*) FROM escapement.alert_outbox WHERE kind = 'missed'")).toBe(1);
+    const after = await bench.value<Date>("SELECT planned_until FROM escapement.job WHERE job_id = $1", [
+      job.jobId,
+    ]);
+    expect(after.getTime() - before.plannedUntil.getTime()).toBeGreaterThanOrEqual(5_000);
+  },
+);
