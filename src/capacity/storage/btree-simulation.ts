@@ -7,21 +7,10 @@
  */
 import { countedBytes, deleteBottomUp } from "./bottom-up-deletion.ts";
 import { BtreeLeaf, type LeafItem } from "./btree-leaf.ts";
+import { type BtreeOptions, itemBytes, splitPoint } from "./btree-split.ts";
 import type { HeapSimulation, Version } from "./heap-simulation.ts";
-import { btreeUsable, linePointerBytes, maxAlign, tidBytes } from "./page.ts";
+import { btreeUsable, linePointerBytes } from "./page.ts";
 import type { WalMeter } from "./wal-meter.ts";
-
-export interface BtreeOptions {
-  /** A stored tuple with one row pointer, bytes. */
-  readonly tupleBytes: number;
-  /** A tuple cut to its first so many columns, as a bound between pages; one more for columns and row pointer. */
-  boundBytes(columns: number): number;
-  readonly keyColumns: number;
-  readonly isUnique: boolean;
-  readonly fillFactor: number;
-  /** How many leading columns it takes to tell two keys apart; more than `keyColumns` for equal keys. */
-  columnsToTell(a: number, b: number): number;
-}
 
 /** Tuples wider than two 8-byte columns are not split as an ascending group. */
 const widestGrouped = 28;
@@ -31,8 +20,6 @@ const mostPostingBytes = 1_352;
 const emptiedShare = 0.05;
 /** How full inner pages are after splits in the middle. */
 const innerFill = 0.6;
-/** Places this close to the wanted one, as a part of the page's data, are considered for a split. */
-const splitTolerance = 0.05;
 
 export class BtreeSimulation {
   readonly #wal: WalMeter;
@@ -76,6 +63,13 @@ export class BtreeSimulation {
     const leaf = this.#leaves[at]!;
     leaf.insert({ key, roots: [root] }, size + linePointerBytes);
     this.#wal.record("index", 2, [{ page: leaf, bytes: size, isNew: leaf.items.length === 1 }]);
+  }
+
+  /** Looks a key up, as an update does to find its row, and marks entries that lead to dead rows only. */
+  lookUp(key: number): void {
+    for (const item of this.#leaves[this.#find(key)]!.withKey(key)) {
+      if (item.roots.every((root) => this.#heap.isDead(root))) item.isKilled = true;
+    }
   }
 
   /** Removes the entries of dead rows, as vacuum does. */
@@ -122,6 +116,7 @@ export class BtreeSimulation {
 
   #makeRoom(at: number, key: number, size: number, isUnchanged: boolean): void {
     const leaf = this.#leaves[at]!;
+    if (this.#deleteKilled(leaf) && this.#fits(at, size)) return;
     const hasTwin = leaf.items.some((item) => item.key === key);
     if (this.#options.isUnique && !hasTwin) return;
     if (isUnchanged || (this.#options.isUnique && hasTwin)) {
@@ -131,6 +126,19 @@ export class BtreeSimulation {
     this.#deduplicate(leaf);
   }
 
+  /** Removes marked entries, and dead ones that point at the same heap pages. */
+  #deleteKilled(leaf: BtreeLeaf): boolean {
+    const pages = new Set<number>();
+    for (const { isKilled, roots } of leaf.items) {
+      if (isKilled) for (const root of roots) pages.add(this.#heap.pageOf(root));
+    }
+    if (pages.size === 0) return false;
+    const removed = this.#removeDead(leaf, (root) => pages.has(this.#heap.pageOf(root)));
+    this.#wal.record("index", 8, [{ page: leaf, bytes: 4 * removed }]);
+    return true;
+  }
+
+  /** Asks the heap about the entries most likely dead, a few heap pages' worth. */
   #bottomUp(leaf: BtreeLeaf): void {
     const pageOf = (root: Version) => this.#heap.pageOf(root);
     const removed = deleteBottomUp(leaf.items, pageOf, (page) => {
@@ -156,7 +164,8 @@ export class BtreeSimulation {
       }
       removed += item.roots.length - alive.length;
       leaf.used -=
-        this.#itemBytes(item.roots.length) - (alive.length === 0 ? 0 : this.#itemBytes(alive.length));
+        itemBytes(this.#options, item.roots.length) -
+        (alive.length === 0 ? 0 : itemBytes(this.#options, alive.length));
       if (alive.length > 0) stay.push({ key: item.key, roots: alive });
     }
     if (removed > 0) leaf.items = stay;
@@ -170,7 +179,7 @@ export class BtreeSimulation {
     let lastIsNew = false;
     for (const item of leaf.items) {
       const roots = last && last.key === item.key ? last.roots.length + item.roots.length : 0;
-      if (last && roots > 0 && this.#itemBytes(roots) <= mostPostingBytes) {
+      if (last && roots > 0 && itemBytes(this.#options, roots) <= mostPostingBytes) {
         if (!lastIsNew) intervals++;
         last = { key: item.key, roots: [...last.roots, ...item.roots] };
         merged[merged.length - 1] = last;
@@ -183,14 +192,8 @@ export class BtreeSimulation {
     }
     if (intervals === 0) return;
     leaf.items = merged;
-    leaf.used = merged.reduce((sum, item) => sum + this.#itemBytes(item.roots.length), 0);
+    leaf.used = merged.reduce((sum, item) => sum + itemBytes(this.#options, item.roots.length), 0);
     this.#wal.record("index", 2, [{ page: leaf, bytes: 4 * intervals }]);
-  }
-
-  /** With its line pointer. */
-  #itemBytes(roots: number): number {
-    const { tupleBytes } = this.#options;
-    return (roots === 1 ? tupleBytes : maxAlign(tupleBytes + roots * tidBytes)) + linePointerBytes;
   }
 
   #split(at: number, key: number, root: Version): void {
@@ -201,7 +204,7 @@ export class BtreeSimulation {
     const first = this.#splitPoint(leaf, place, isLast);
     const right = new BtreeLeaf();
     right.items = leaf.items.splice(first);
-    right.used = right.items.reduce((sum, item) => sum + this.#itemBytes(item.roots.length), 0);
+    right.used = right.items.reduce((sum, item) => sum + itemBytes(this.#options, item.roots.length), 0);
     leaf.used -= right.used;
     right.boundBytes = leaf.boundBytes;
     const told = this.#options.columnsToTell(leaf.items.at(-1)!.key, right.items[0]!.key);
@@ -224,14 +227,14 @@ export class BtreeSimulation {
   /** Index of the first item that goes to the right page. */
   #splitPoint(leaf: BtreeLeaf, place: number, isLast: boolean): number {
     const { fillFactor } = this.#options;
-    if (isLast) return this.#pointAt(leaf, fillFactor / 100);
+    if (isLast) return splitPoint(this.#options, leaf, fillFactor / 100);
     if (this.#looksGrouped(leaf, place)) {
       const share = (place + 2) / (leaf.items.length + 1);
       return share > fillFactor / 100
-        ? this.#pointAt(leaf, fillFactor / 100)
+        ? splitPoint(this.#options, leaf, fillFactor / 100)
         : Math.min(place + 1, leaf.items.length - 1);
     }
-    return this.#pointAt(leaf, 0.5);
+    return splitPoint(this.#options, leaf, 0.5);
   }
 
   /** The same first column before and after, ascending, and all tuples of one small size. */
@@ -248,42 +251,5 @@ export class BtreeSimulation {
     const [last, next] = [before.roots[0]!, item.roots[0]!];
     const gap = this.#heap.pageOf(next) - this.#heap.pageOf(last);
     return gap === 0 || (gap === 1 && this.#heap.isFirstOnPage(next));
-  }
-
-  /**
-   * Of all places that share out the free room about as asked, the first at which
-   * the fewest columns tell the two sides apart.
-   * @param share of the free room that goes to the right page
-   */
-  #pointAt(leaf: BtreeLeaf, share: number): number {
-    const { items } = leaf;
-    const { tupleBytes, boundBytes, columnsToTell, keyColumns } = this.#options;
-    // The left page gets a bound, for which room is set aside as if nothing could be cut off.
-    const leftRoom = btreeUsable - boundBytes(keyColumns + 1) - linePointerBytes;
-    const rightRoom = btreeUsable - leaf.boundBytes;
-    const points: { at: number; left: number; delta: number }[] = [];
-    let left = 0;
-    for (let at = 1; at < items.length; at++) {
-      left += this.#itemBytes(items[at - 1]!.roots.length);
-      const leftFree = leftRoom - left;
-      const rightFree = rightRoom - (leaf.used - left);
-      if (leftFree < 0 || rightFree < 0) continue;
-      points.push({ at, left, delta: Math.abs(share * leftFree - (1 - share) * rightFree) });
-    }
-    points.sort((a, b) => a.delta - b.delta);
-    const middle = points[0];
-    if (!middle) return Math.max(1, items.length >> 1);
-    const tolerance = (leaf.used - tupleBytes) * splitTolerance;
-    let best = middle.at;
-    let fewest = Number.POSITIVE_INFINITY;
-    for (const point of points) {
-      if (Math.abs(point.left - middle.left) > tolerance) break;
-      const needed = columnsToTell(items[point.at - 1]!.key, items[point.at]!.key);
-      if (needed < fewest) {
-        fewest = needed;
-        best = point.at;
-      }
-    }
-    return best;
   }
 }

@@ -65,6 +65,10 @@ export class TableSimulation {
    * @returns the version that stands for the row from now on.
    */
   update(old: Version, row: RowWidths, keys: Keys, mayBeHot = true, changedBytes?: number): Version {
+    // The row is found by its first index.
+    const [finder] = this.#indexes;
+    const key = finder === undefined ? undefined : keys[finder.name];
+    if (key !== undefined) finder?.tree.lookUp(key);
     const { version, isHot } = this.#heap.update(
       old,
       heapTupleBytes(this.shape, row),
