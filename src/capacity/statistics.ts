@@ -14,9 +14,3 @@ export function quantile(sample: readonly number[], share: number): number {
 export function mean(sample: readonly number[]): number {
   return sample.reduce((sum, value) => sum + value, 0) / sample.length;
 }
-
-/** Standard deviation of a sample (n − 1). */
-export function deviation(sample: readonly number[]): number {
-  const centre = mean(sample);
-  return Math.sqrt(sample.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (sample.length - 1));
-}
