@@ -10,7 +10,3 @@ export function quantile(sample: readonly number[], share: number): number {
   const above = sorted[Math.min(low + 1, sorted.length - 1)]!;
   return below + (above - below) * (position - low);
 }
-
-export function mean(sample: readonly number[]): number {
-  return sample.reduce((sum, value) => sum + value, 0) / sample.length;
-}
