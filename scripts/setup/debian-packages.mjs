@@ -7,6 +7,11 @@ import { SetupError, say } from "./place.mjs";
 const tiers = [
   { tier: "PostgreSQL of the system", package: "postgresql", present: () => hasSystemPostgres() },
   { tier: "pgbouncer", package: "pgbouncer", present: () => existsSync("/usr/sbin/pgbouncer") },
+  {
+    tier: "LibreOffice Calc",
+    package: "libreoffice-calc-nogui",
+    present: () => existsSync("/usr/bin/soffice") || existsSync("/usr/bin/libreoffice"),
+  },
   { tier: "process-level clock faults", package: "libfaketime", present: () => hasFaketime() },
   {
     tier: "Python example with psycopg",

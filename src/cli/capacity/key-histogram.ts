@@ -1,5 +1,5 @@
 /** Streams a histogram of work by key, from CSV files or from a query, into a tally. */
-import { EscapementError } from "../../base/errors.ts";
+import { EscapementError, messageOf } from "../../base/errors.ts";
 import { keyHash } from "../../capacity/shards/key-hash.ts";
 import { KeyTally } from "../../capacity/shards/key-tally.ts";
 import { columnIndex, readCsv } from "./csv-stream.ts";
@@ -91,7 +91,7 @@ export async function tallyQuery(
 }
 
 async function passQuery(url: string, sql: string, add: Add): Promise<void> {
-  const { Database } = await import("../../store/database.ts");
+  const { Database, sqlState } = await import("../../store/database.ts");
   const db = new Database(url, {
     maxConnections: 1,
     applicationName: "escapement-capacity",
@@ -117,6 +117,18 @@ async function passQuery(url: string, sql: string, add: Add): Promise<void> {
         }
       }
     });
+  } catch (error) {
+    if (sqlState(error) === undefined || error instanceof EscapementError) throw error;
+    throw new EscapementError(
+      "E_BAD_VALUE",
+      {
+        option: "--keys-query",
+        value: JSON.stringify(sql),
+        expected: "a query that the database can answer",
+        hint: `it says: ${messageOf(error)}; write a SELECT that returns a key and its work`,
+      },
+      { cause: error },
+    );
   } finally {
     await db.end();
   }
