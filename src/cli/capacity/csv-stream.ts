@@ -38,13 +38,14 @@ export async function readCsv(
   try {
     for await (const chunk of stream) {
       rest += chunk as string;
+      const ends = new RecordEnds(rest);
       let from = 0;
       for (;;) {
-        const end = endOfRecord(rest, from);
+        const end = ends.after(from);
         if (end < 0) break;
         const text = rest.slice(from, rest.charCodeAt(end - 1) === 13 ? end - 1 : end);
         take(text, number);
-        number += 1 + countNewlines(text);
+        number += text.includes('"') ? 1 + countNewlines(text) : 1;
         from = end + 1;
       }
       rest = rest.slice(from);
@@ -58,19 +59,32 @@ export async function readCsv(
   if (!hasHeader) throw broken(file, 1, "the file is empty");
 }
 
-/** Place of the newline that ends the record, or -1: it is not whole yet. Newlines inside quotes do not count. */
-function endOfRecord(text: string, from: number): number {
-  let end = text.indexOf("\n", from);
-  const quote = text.indexOf('"', from);
-  if (quote < 0 || end < 0 || quote > end) return end;
-  let quotes = 0;
-  let at = from;
-  while (end >= 0) {
-    for (; at < end; at++) if (text.charCodeAt(at) === 34) quotes++;
-    if (quotes % 2 === 0) return end;
-    end = text.indexOf("\n", end + 1);
+/** Finds ends of records in a piece of text; newlines inside quotes do not count. */
+class RecordEnds {
+  readonly #text: string;
+  /** The next quote, so that text without quotes is not searched for one again and again. */
+  #quote: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#quote = text.indexOf('"');
   }
-  return -1;
+
+  /** Place of the newline that ends the record, or -1: it is not whole yet. */
+  after(from: number): number {
+    const text = this.#text;
+    let end = text.indexOf("\n", from);
+    if (this.#quote >= 0 && this.#quote < from) this.#quote = text.indexOf('"', from);
+    if (end < 0 || this.#quote < 0 || this.#quote > end) return end;
+    let quotes = 0;
+    let at = this.#quote;
+    while (end >= 0) {
+      for (; at < end; at++) if (text.charCodeAt(at) === 34) quotes++;
+      if (quotes % 2 === 0) return end;
+      end = text.indexOf("\n", end + 1);
+    }
+    return -1;
+  }
 }
 
 function splitRecord(text: string, file: string, line: number): string[] {
