@@ -1,9 +1,4 @@
-/** Judges of acceptance tests: what machines print, what it means, and when it means nothing. */
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
-import { parseCores, parseNumaNodes, parseSockets } from "../../src/capacity/acceptance/cpu-text.ts";
-import { parseFio, parsePgTestFsync } from "../../src/capacity/acceptance/disk-output.ts";
+import { expect, test } from "vitest";
 import { judgeClockOffset, judgeTimeZone } from "../../src/capacity/acceptance/judge-clock.ts";
 import {
   judgeCapacity,
@@ -12,12 +7,7 @@ import {
   judgeRaidCache,
   judgeWriteCache,
 } from "../../src/capacity/acceptance/judge-disk.ts";
-import {
-  judgeEcc,
-  judgeMemory,
-  judgeMemorySpeed,
-  parseModules,
-} from "../../src/capacity/acceptance/judge-memory.ts";
+import { judgeEcc, judgeMemory, judgeMemorySpeed } from "../../src/capacity/acceptance/judge-memory.ts";
 import { judgePowerSupplies } from "../../src/capacity/acceptance/judge-power.ts";
 import {
   judgeClockSource,
@@ -261,51 +251,6 @@ test.each(cases)("%s", (_, verdict, status) => {
   expect(verdict.observed.length).toBeGreaterThan(3);
 });
 
-test("cores, sockets and nodes out of the kernel's texts", () => {
-  const cpuinfo = [0, 1, 2, 3]
-    .map((n) => `processor\t: ${n}\nphysical id\t: ${n >> 1}\ncore id\t: 0\n`)
-    .join("\n");
-  // Two threads a core, one core a socket.
-  expect([parseCores(cpuinfo), parseSockets(cpuinfo)]).toEqual([2, 2]);
-  expect(["0", "0-1", "0-3,7", "0,2", "", "x"].map(parseNumaNodes)).toEqual([
-    1,
-    2,
-    5,
-    2,
-    undefined,
-    undefined,
-  ]);
-});
-
-test("pg_test_fsync's fdatasync with one write, and fio's operations over all jobs", () => {
-  const text = `2 seconds per test
-O_DIRECT supported on this platform for open_datasync and open_sync.
-
-Compare file sync methods using one 8kB write:
-(in wal_sync_method preference order, except fdatasync is Linux's default)
-        open_datasync                       457.9 ops/sec    2184 usecs/op
-        fdatasync                           606.7 ops/sec    1648 usecs/op
-        fsync                               300.1 ops/sec    3332 usecs/op
-
-Compare file sync methods using two 8kB writes:
-        fdatasync                           1.0 ops/sec    9 usecs/op
-`;
-  expect(parsePgTestFsync(text)).toBe(606.7);
-  expect(parsePgTestFsync("fdatasync n/a")).toBeUndefined();
-  expect(
-    parseFio(
-      `fio: a note\n${JSON.stringify({ jobs: [{ write: { iops: 10 } }, { write: { iops: 5.5 } }] })}`,
-      "write",
-    ),
-  ).toBe(15.5);
-  expect(["", "{", '{"jobs":[]}', '{"jobs":[{"read":{}}]}'].map((one) => parseFio(one, "write"))).toEqual([
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ]);
-});
-
 test("on this machine every test gives a verdict, and what is missing here is unknown, not passed", {
   timeout: 120_000,
 }, async () => {
@@ -317,47 +262,4 @@ test("on this machine every test gives a verdict, and what is missing here is un
   expect(results.find(({ check }: { check: string }) => check === "flush-rate").observed).toMatch(
     /flushes a second|not installed|no rate/,
   );
-});
-
-const corpus = fileURLToPath(new URL("../../../shared/corpus/", import.meta.url));
-const isThere = existsSync(corpus);
-if (!isThere) console.warn("unknown: the outputs of real hardware are not here; their tests are skipped");
-describe.skipIf(!isThere)("outputs of real hardware", () => {
-  const real = (file: string) => got(readFileSync(`${corpus}${file}`, "utf8"));
-  test.each([
-    [
-      "two supplies whose state the firmware does not know",
-      () => judgePowerSupplies(none, real("psu/dmidecode-type39.txt"), 2),
-      "unknown",
-    ],
-    [
-      "short sdr form says nothing about presence",
-      () => judgePowerSupplies(real("psu/ipmitool-sdr-hp.txt"), none, 2),
-      "unknown",
-    ],
-    [
-      "a controller with a cache vault",
-      () => judgeRaidCache(real("raid/storcli-cachevault.json"), none, none),
-      "pass",
-    ],
-    [
-      "a tool that finds no controller",
-      () => judgeRaidCache(real("raid/perccli-no-controller.json"), none, got("")),
-      "fail",
-    ],
-    ["no-battery write cache", () => judgeRaidCache(none, real("raid/ssacli-P408i-a.txt"), none), "fail"],
-    [
-      "a server's modules below their rated speed",
-      () => judgeMemorySpeed(real("memory/dmidecode-dell-r740.txt")),
-      "fail",
-    ],
-    ["its error correction", () => judgeEcc(real("memory/dmidecode-dell-r740.txt"), none), "pass"],
-  ] as const)("%s", (_, judge, status) => {
-    expect(judge()).toMatchObject({ status });
-  });
-  test("a server's modules are counted, its empty slots are not", () => {
-    expect(
-      parseModules(readFileSync(`${corpus}memory/dmidecode-dell-r740.txt`, "utf8")).length,
-    ).toBeGreaterThan(1);
-  });
 });
