@@ -86,10 +86,6 @@ const registry = {
     kind: "measured",
     text: "commits per flush for 1 to 64 clients on a disk with 2.2 ms per flush: 1.0 to 15.5, about half the clients",
   },
-  "measured.verify": {
-    kind: "measured",
-    text: "escapement capacity verify; figures in docs/capacity-measured.md",
-  },
   "measured.here": { kind: "measured", text: "measured just now on this machine" },
   "media.class": {
     kind: "assumption",

@@ -21,6 +21,22 @@ export function figuresOf(chosen: Candidate, question: ShardQuestion): Record<st
       { totalMs, targetMs, nodes },
       "rule.node-multiple",
     ),
+    target: figure(
+      "wanted time of a shard",
+      targetMs,
+      "ms",
+      "as asked; 2 to 10 minutes is the range that works, never above 15",
+      { targetMs },
+      "rule.shard-target",
+    ),
+    spread: figure(
+      "spread of shard times",
+      spread,
+      "ratio",
+      "standard deviation ÷ mean of the time of one shard",
+      { spread },
+      "assumption.spread",
+    ),
     shardTime: figure(
       "mean time of a shard",
       shardMs,

@@ -61,6 +61,22 @@ export function estimateStorage(
       inputs,
       "arithmetic",
     ),
+    recordBytes: figure(
+      "bytes of a finished record",
+      fit.tupleBytes,
+      "bytes/row",
+      "row header, null bitmap and columns in order, aligned",
+      { rowBytes: question.rowBytes },
+      "postgres.tuple",
+    ),
+    rowsPerPage: figure(
+      "finished records on a page",
+      fit.rowsPerPage,
+      "count",
+      "⌊(8192 − 24) ÷ (record, rounded up to 8, + 4)⌋",
+      { recordBytes: fit.tupleBytes },
+      "postgres.page",
+    ),
     heapPerRow: figure(
       "table bytes a shard",
       heapPerShard,
@@ -75,7 +91,7 @@ export function estimateStorage(
       "bytes/row",
       "simulated: primary keys of the same tables ÷ shards",
       { ...inputs, batch: question.batch },
-      "postgres.heap-simulation",
+      "postgres.btree",
     ),
     bloat: figure(
       "table over finished records packed tight",
