@@ -211,6 +211,8 @@ test("the free space map finds a page with room, goes on from the last one, and 
   for (let i = 0; i < 100; i++) map.set(i, i % 10 === 0 ? 4_000 : 30);
   expect([map.find(3_900), map.find(3_900), map.find(3_900)]).toEqual([0, 10, 20]);
   expect(map.find(5_000)).toBe(-1);
+  map.rewind();
+  expect(map.find(3_900)).toBe(0);
   map.truncate(50);
   for (let i = 0; i < 3; i++) map.find(3_900);
   expect(map.find(3_900)).toBeLessThan(50);
