@@ -224,7 +224,7 @@ function bindingOf(figures: Record<string, Figure>): Binding {
   };
 }
 
-function notesOf({ medium, layout }: IopsQuestion, figures: Record<string, Figure>): string[] {
+function notesOf({ medium, layout, isMeasured }: IopsQuestion, figures: Record<string, Figure>): string[] {
   const notes: string[] = [];
   const headroom = Math.min(figures.flushHeadroom!.value, figures.writeHeadroom!.value);
   if (headroom < 1)
@@ -232,10 +232,13 @@ function notesOf({ medium, layout }: IopsQuestion, figures: Record<string, Figur
   else if (headroom < 3) notes.push("Less than 3 × headroom: a slow hour of the disk will be felt.");
   if (figures.serialHeadroom!.value < 1)
     notes.push("With a single executor, which has nobody to share flushes with, the disk would be too slow.");
-  if (!medium.powerLossProtection)
+  if (!medium.powerLossProtection) {
     notes.push(
-      "Without power-loss protection a confirmed record may be gone after a power cut: not for the record store.",
+      isMeasured
+        ? "The kernel shows a volatile write cache: unless the drive protects it, a confirmed record may be gone after a power cut."
+        : "Without power-loss protection a confirmed record may be gone after a power cut: not for the record store.",
     );
+  }
   if (layout === "raid5" || layout === "raid6")
     notes.push(`${layout} costs ${writePenalty[layout]} operations a write; RAID 10 costs 2.`);
   if (layout === "raid0") notes.push("RAID 0 loses everything with one drive: not for the record store.");

@@ -9,13 +9,15 @@ import { countedBytes, deleteBottomUp } from "./bottom-up-deletion.ts";
 import { BtreeLeaf, type LeafItem } from "./btree-leaf.ts";
 import { type BtreeOptions, itemBytes, splitPoint } from "./btree-split.ts";
 import type { HeapSimulation, Version } from "./heap-simulation.ts";
-import { btreeUsable, linePointerBytes } from "./page.ts";
+import { btreeUsable, linePointerBytes, pageBytes } from "./page.ts";
 import type { WalMeter } from "./wal-meter.ts";
 
 /** Tuples wider than two 8-byte columns are not split as an ascending group. */
 const widestGrouped = 28;
 /** A posting list grows to at most this size. */
 const mostPostingBytes = 1_352;
+/** A bottom-up deletion that leaves less room than this is followed by deduplication. */
+const contentBytes = Math.floor(pageBytes / 24);
 /** Above this share of its pages, emptied ones are collected even without dead rows. */
 const emptiedShare = 0.05;
 /** How full inner pages are after splits in the middle. */
@@ -32,10 +34,15 @@ export class BtreeSimulation {
   #reusable = 0;
   #emptied = 0;
 
-  constructor(wal: WalMeter, heap: HeapSimulation, options: BtreeOptions) {
+  /** @param isExcerpt the keys are some from the middle of many: none of them is the last in the index. */
+  constructor(wal: WalMeter, heap: HeapSimulation, options: BtreeOptions, isExcerpt = false) {
     this.#wal = wal;
     this.#heap = heap;
     this.#options = options;
+    if (!isExcerpt) return;
+    this.#leaves[0]!.boundBytes = options.boundBytes(1) + linePointerBytes;
+    this.#leaves.push(new BtreeLeaf());
+    this.#bounds.push(Number.POSITIVE_INFINITY);
   }
 
   /** Leaf, inner and meta pages. */
@@ -121,7 +128,7 @@ export class BtreeSimulation {
     if (this.#options.isUnique && !hasTwin) return;
     if (isUnchanged || (this.#options.isUnique && hasTwin)) {
       this.#bottomUp(leaf);
-      if (this.#fits(at, size)) return;
+      if (this.#fits(at, Math.max(contentBytes, size))) return;
     }
     this.#deduplicate(leaf);
   }

@@ -15,6 +15,7 @@ import { type RecordRows, recordRows } from "./record-rows.ts";
 import type { QueuedShard, RunningExecution } from "./record-run.ts";
 import type { RecordShapes } from "./record-shape.ts";
 import { type Keys, TableSimulation, type TableSizes } from "./table-simulation.ts";
+import type { RowWidths, TableShape } from "./tuple.ts";
 import { WalMeter } from "./wal-meter.ts";
 
 export interface RecordSizes {
@@ -56,7 +57,8 @@ export class RecordSimulation {
   #transactions = 0;
   #mostLive = 0;
 
-  constructor(pattern: RecordPattern, shapes: RecordShapes) {
+  /** @param isExcerpt the jobs of the pattern are some of many. */
+  constructor(pattern: RecordPattern, shapes: RecordShapes, isExcerpt = false) {
     this.#pattern = pattern;
     const rows = recordRows({
       shardText: pattern.shardText,
@@ -66,19 +68,13 @@ export class RecordSimulation {
     });
     this.#rows = rows;
     const wal = this.#wal;
-    this.#execution = new TableSimulation(wal, shapes.execution, rows.execution.planned, {
-      execution_pkey: tellKeys,
-    });
-    this.#shard = new TableSimulation(wal, shapes.shard, rows.shard.pending, { shard_pkey: tellKeys });
-    this.#attempt = new TableSimulation(wal, shapes.shard_attempt, rows.attempt, {
-      shard_attempt_pkey: tellKeys,
-    });
-    this.#executionLive = new TableSimulation(wal, shapes.execution_live, rows.executionLive, {
-      execution_live_pkey: tellKeys,
-    });
-    this.#shardLive = new TableSimulation(wal, shapes.shard_live, rows.shardLive.claimed, {
-      shard_live_pkey: tellKeys,
-    });
+    const keyed = (shape: TableShape, sample: RowWidths) =>
+      new TableSimulation(wal, shape, sample, { [`${shape.name}_pkey`]: tellKeys }, isExcerpt);
+    this.#execution = keyed(shapes.execution, rows.execution.planned);
+    this.#shard = keyed(shapes.shard, rows.shard.pending);
+    this.#attempt = keyed(shapes.shard_attempt, rows.attempt);
+    this.#executionLive = keyed(shapes.execution_live, rows.executionLive);
+    this.#shardLive = keyed(shapes.shard_live, rows.shardLive.claimed);
     this.#job = new TableSimulation(wal, shapes.job, rows.job);
   }
 

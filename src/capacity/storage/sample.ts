@@ -1,15 +1,20 @@
 /** A simulated sample of a question's records: bytes for each shard of table, index and log. */
 import { pageFit } from "./page-fit.ts";
 import type { StorageQuestion } from "./question.ts";
-import { type RecordPattern, shardsPerMonth } from "./record-pattern.ts";
+import { sampleRecords } from "./record-forecast.ts";
+import type { RecordPattern } from "./record-pattern.ts";
 import { shardDataBytes, shardTupleBytes } from "./record-rows.ts";
 import type { RecordShapes } from "./record-shape.ts";
-import { RecordSimulation } from "./record-simulation.ts";
 import { isOutOfLine, outOfLine, pointerBytes } from "./toast.ts";
 
 const day = 86_400_000;
+const daysPerMonth = 365.25 / 12;
 /** Enough for the edges of a few pages not to matter, done in a second or two. */
-const sampleShards = 30_000;
+const sampleShards = 120_000;
+/** Every job of a sample has run so often at least. */
+const fewestRuns = 10;
+/** The part of all rounds in which an average job runs, see `jobsOfRound`. */
+const partOfRounds = 0.435;
 
 interface TextBytes {
   /** Text that stays in the row. */
@@ -38,46 +43,43 @@ export interface Simulated {
   readonly hotShare: number;
 }
 
+/** A month of the question's records, of which as many jobs are simulated as are done in a second or two. */
 export function simulateSample(
   question: StorageQuestion,
   shardText: number,
   shapes: RecordShapes,
 ): Simulated {
-  const { runsPerDay, shards, jobs, retryShare, batch } = question;
-  const sampleJobs = Math.max(1, Math.min(jobs, 20));
-  // On average a job runs in 43 of 100 rounds.
-  const rounds = Math.max(10, Math.ceil(sampleShards / (sampleJobs * shards * 0.43)));
-  const perCheckpoint = (ms: number) => Math.max(1, Math.round((runsPerDay * shards * ms) / day));
+  const { shards, retryShare, batch } = question;
+  const executions = question.runsPerDay * daysPerMonth;
+  const jobs = Math.max(1, Math.min(question.jobs, Math.floor(executions / fewestRuns)));
+  const perCheckpoint = (ms: number) => Math.max(1, Math.round((question.runsPerDay * shards * ms) / day));
   const pattern = (checkpointMs: number): RecordPattern => ({
     name: "estimate",
     how: "lifecycle",
-    jobs: sampleJobs,
-    rounds,
+    jobs,
+    rounds: Math.max(fewestRuns, Math.round(executions / (jobs * partOfRounds))),
     shards,
     shardText,
     failEvery: retryShare === 0 ? 0 : Math.max(1, Math.round(1 / retryShare)),
     attemptText: 120,
-    planBatch: Math.min(sampleJobs, 4),
+    planBatch: 4,
     claimBatch: batch,
     checkpointEvery: perCheckpoint(checkpointMs),
     months: 1,
     dropMonths: 0,
   });
-  const usual = pattern(question.checkpointMs);
-  const sizes = new RecordSimulation(usual, shapes).run();
-  const long = new RecordSimulation(pattern(1_800_000), shapes).run();
-  const count = shardsPerMonth(usual);
-  const heap = sizes.execution.heapBytes + sizes.shard.heapBytes + sizes.attempt.heapBytes;
-  const index = sizes.execution.indexBytes + sizes.shard.indexBytes + sizes.attempt.indexBytes;
+  const usual = sampleRecords(pattern(question.checkpointMs), shapes, sampleShards);
+  const long = sampleRecords(pattern(1_800_000), shapes, sampleShards / 3);
+  const { sizes } = usual;
   const packed = pageFit(shardTupleBytes(shapes.shard, shardText)).bytesPerRow;
   return {
-    heap: heap / count,
-    index: index / count,
-    wal: sizes.walBytes / count,
-    walLong: long.walBytes / count,
+    heap: usual.heap,
+    index: usual.index,
+    wal: usual.wal,
+    walLong: long.wal,
     imageShare: sizes.imageShare,
     live: sizes.liveBytes,
-    bloat: sizes.shard.heapBytes / count / packed,
+    bloat: sizes.shard.heapBytes / usual.shards / packed,
     hotShare: sizes.shard.hotShare,
   };
 }

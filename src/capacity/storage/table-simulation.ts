@@ -32,25 +32,32 @@ export class TableSimulation {
   /**
    * @param sample widths of a row as it is indexed, to size index tuples by.
    * @param tell per index name, how many leading columns tell two keys apart; one by default.
+   * @param isExcerpt the rows are some of many, see {@link BtreeSimulation}.
    */
   constructor(
     wal: WalMeter,
     shape: TableShape,
     sample: RowWidths,
     tell: Readonly<Record<string, ColumnsToTell>> = {},
+    isExcerpt = false,
   ) {
     this.shape = shape;
     this.#heap = new HeapSimulation(wal, shape.fillFactor);
     this.#indexes = shape.indexes.map((index) => ({
       name: index.name,
-      tree: new BtreeSimulation(wal, this.#heap, {
-        tupleBytes: indexTupleBytes(shape, index, sample),
-        boundBytes: (columns) => boundBytes(shape, index, sample, columns),
-        keyColumns: index.columns.length,
-        isUnique: index.isUnique,
-        fillFactor: index.fillFactor,
-        columnsToTell: tell[index.name] ?? ((a, b) => (a === b ? index.columns.length + 1 : 1)),
-      }),
+      tree: new BtreeSimulation(
+        wal,
+        this.#heap,
+        {
+          tupleBytes: indexTupleBytes(shape, index, sample),
+          boundBytes: (columns) => boundBytes(shape, index, sample, columns),
+          keyColumns: index.columns.length,
+          isUnique: index.isUnique,
+          fillFactor: index.fillFactor,
+          columnsToTell: tell[index.name] ?? ((a, b) => (a === b ? index.columns.length + 1 : 1)),
+        },
+        isExcerpt,
+      ),
     }));
   }
 
