@@ -37,7 +37,7 @@ describe("mistakes", () => {
     [
       "a field that does not exist",
       workload.replace("runsPerDay: 10", "runPerDay: 10"),
-      /^f\.yaml:16:7 .*is not a known field.*did you mean runsPerDay\?/,
+      /^f\.yaml:16:7 .*is not a known field.*did you mean runsPerDay\?/m,
     ],
     [
       "a class that does not exist",
