@@ -18,7 +18,7 @@ export interface DiskMeasurement {
 }
 
 /** @param seconds of each test of pg_test_fsync and of fio. @throws E_BAD_VALUE when the folder is none */
-export async function measureDisk(folder: string, seconds = 2): Promise<DiskMeasurement> {
+export async function measureDisk(folder: string, seconds = 1): Promise<DiskMeasurement> {
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
     throw new EscapementError("E_BAD_VALUE", {
       option: "--measure",
