@@ -69,5 +69,5 @@ figure { margin: 1rem 0 1.5rem; }
 figcaption { color: var(--soft); font-size: .88rem; margin-top: .25rem; }
 svg { width: 100%; max-width: 60rem; height: auto; font: 12px system-ui, "Segoe UI", "DejaVu Sans", Arial, sans-serif; }
 ul { padding-left: 1.2rem; }
-@media print { body { max-width: none; padding: 0; font-size: 11px; } h2 { break-before: page; } table, figure { break-inside: avoid; } }
+@media print { body { max-width: none; padding: 0; font-size: 10.5px; } h2, h3 { break-after: avoid; } tr, figure, .cards { break-inside: avoid; } .scroll { overflow: visible; } }
 `;
