@@ -52,6 +52,12 @@ interface Common {
   readonly provenance: readonly Provenance[];
   /** Why a plan cannot foresee this resource exactly; such resources are listed by the plan. */
   readonly notPreviewable?: string;
+  /**
+   * Why this resource can be neither judged nor changed on this host: a fact it is
+   * computed from is unknown, or the host cannot do it (`needs-vm: …`). The plan
+   * shows it as unknown, never as a pass; its other values mean nothing.
+   */
+  readonly unavailable?: string;
 }
 
 export interface FileResource extends Common {
