@@ -71,6 +71,10 @@ export interface RemoteTarget {
   /** A file with the sudo password, readable by its owner only; never on a command line. */
   readonly sudoPasswordFile?: string;
   readonly connectTimeoutMs: number;
+  /** This machine, without ssh. */
+  readonly connection?: "local";
+  /** What the inventory left open: the user's own ssh configuration may say it, else the value here holds. */
+  readonly defaulted?: readonly ("user" | "port" | "jump")[];
 }
 
 /** Opens a connection, or rejects with one of the errors above before anything is sent that matters. */

@@ -6,6 +6,7 @@
 import type { z } from "zod";
 import { catalogueSchema } from "./catalogue-schema.ts";
 import { clusterSchema } from "./cluster-schema.ts";
+import { inventorySchema } from "./inventory-schema.ts";
 import { jobSchema, policySetSchema } from "./job-schema.ts";
 import { procurementSchema } from "./procurement-schema.ts";
 import { workloadSchema } from "./workload-schema.ts";
@@ -23,6 +24,7 @@ export const kinds = {
   Workload: workloadSchema,
   Catalogue: catalogueSchema,
   ProcurementSheet: procurementSchema,
+  Inventory: inventorySchema,
 } as const satisfies Record<string, KindSchema>;
 
 export type Kind = keyof typeof kinds;
