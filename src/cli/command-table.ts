@@ -51,6 +51,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./executor.ts"),
   },
   {
+    name: "drain",
+    summary: "give an executor no new work, and wait for what it runs",
+    load: () => import("./drain.ts"),
+  },
+  { name: "undrain", summary: "give a drained executor work again", load: () => import("./undrain.ts") },
+  {
     name: "executor-supervisor",
     summary: "own the children of one executor (started by it)",
     hidden: true,

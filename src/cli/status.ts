@@ -18,6 +18,7 @@ export function build(): Command {
     const { livingExecutors } = await import("../store/executor.ts");
     const { readBacklog } = await import("../store/overview.ts");
     const { listAlerts } = await import("../store/alert.ts");
+    const { drainedNodes, nodeLoads } = await import("../store/drain.ts");
     const { readStoreTime } = await import("../store/store-time.ts");
     await withStore(options, async (db) => {
       const now = await readStoreTime(db);
@@ -25,9 +26,11 @@ export function build(): Command {
       const schedulers = await listSchedulers(db);
       const executors = await livingExecutors(db);
       const backlog = await readBacklog(db);
+      const [drained, loads] = [await drainedNodes(db), await nodeLoads(db)];
       const alerts = await listAlerts(db, { since: new Date(now.getTime() - 86_400_000), limit: 10 });
       if (!leader.alive) process.exitCode = ExitCode.failed;
-      if (options.json) return printJson({ now, leader, schedulers, executors, backlog, alerts });
+      if (options.json)
+        return printJson({ now, leader, schedulers, executors, drained, loads, backlog, alerts });
       const who = leader.alive ? paint.green(`${leader.node} leads`) : paint.red("nobody leads");
       print(`${formatInstant(now)}  ${who}, epoch ${leader.epoch}`);
       const offset = (ms: number | null) => (ms === null ? "-" : `${Math.round(ms)} ms`);
@@ -55,6 +58,12 @@ export function build(): Command {
           ? table(["executor", "state", "pid", "host", "clock offset", "slots"], rows)
           : paint.red("no executors"),
       );
+      for (const { node, since, person, reason } of drained) {
+        const running = loads.find((load) => load.node === node)?.running ?? 0;
+        print(
+          `${node} is drained since ${formatInstant(since)} by ${person}: ${reason}; ${running} shard(s) still running`,
+        );
+      }
       print(
         `executions: ${backlog.open} open, ${backlog.held} waiting in line, ${backlog.planned} planned; ` +
           `shards: ${backlog.shardsRunning} running, ${backlog.shardsPending} waiting; stale writes refused: ${backlog.staleWrites}`,

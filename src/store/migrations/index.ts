@@ -2,6 +2,7 @@
 import records from "./000001-records.sql";
 import functions from "./000002-functions.sql";
 import roles from "./000003-roles.sql";
+import drain from "./000004-drain.sql";
 
 export interface Migration {
   readonly number: number;
@@ -15,6 +16,7 @@ export const migrations: readonly Migration[] = [
   migration(1, "records", records),
   migration(2, "functions", functions),
   migration(3, "roles", roles),
+  migration(4, "drain", drain),
 ];
 
 function migration(number: number, name: string, sql: string): Migration {
