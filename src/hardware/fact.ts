@@ -30,7 +30,7 @@ export function isKnown<T>(fact: Fact<T>): fact is { readonly known: T } {
 }
 
 /** The value, or undefined. */
-export function valueOf<T>(fact: Fact<T>): T | undefined {
+export function factValue<T>(fact: Fact<T>): T | undefined {
   return "known" in fact ? fact.known : undefined;
 }
 
