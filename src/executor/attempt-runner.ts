@@ -9,9 +9,10 @@ import type { WorkOrder } from "../store/work-order.ts";
 import { Attempt, type EndIntent } from "./attempt.ts";
 import type { ExecutorContext } from "./context.ts";
 import { freezeInput } from "./freeze.ts";
+import { endScopes } from "./job-scope.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { killMarked, signalGroup } from "./leftovers.ts";
-import { handBack, judgeEnd, tryAgain } from "./outcome.ts";
+import { handBack, handOn, judgeEnd, tryAgain } from "./outcome.ts";
 import type { OutcomeWriter } from "./outcome-writer.ts";
 import { killAfterMs, startCommand } from "./start-command.ts";
 import type { EndedEvent, SupervisorEvent } from "./supervisor/protocol.ts";
@@ -112,6 +113,12 @@ export class AttemptRunner {
     const link = this.#link;
     if (!link || this.#draining || !lease.trusted) {
       void this.#outcomes.write(claim, lease, handBack("not started: the executor stops, or lost its lease"));
+      return;
+    }
+    const { runAs } = attempt.definition;
+    if (runAs !== undefined && this.#context.cluster.executor.isolation === "none") {
+      const why = `the job runs as ${runAs}, and this cluster has no executor.isolation: scope`;
+      void this.#outcomes.write(claim, lease, handOn(why));
       return;
     }
     this.#running.set(attempt.id, attempt);
@@ -215,6 +222,7 @@ export class AttemptRunner {
     for (const incarnation of incarnations) {
       const { left } = await killMarked([`ESCAPEMENT_INCARNATION=${incarnation}`], 30_000);
       if (left.length > 0) this.#context.log.error({ left }, "processes that cannot be killed");
+      if (this.#context.cluster.executor.isolation === "scope") await endScopes(incarnation, 30_000);
     }
     for (const attempt of orphans)
       this.#end(attempt, { code: null, signal: "SIGKILL", cause: null, error: null });

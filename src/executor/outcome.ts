@@ -53,6 +53,11 @@ export function tryAgain(
   return { outcome: "retry", delayMs: retryDelayMs(retry, tries), exitCode, error: text };
 }
 
+/** This host cannot run it, whoever tries: back to the others, after a little while. */
+export function handOn(why: string): EndAnswer {
+  return { ...handBack(`${hostFault}${why}`), delayMs: hostFaultDelayMs };
+}
+
 /** Back to the others at once, without using up a try. */
 export function handBack(why: string): EndAnswer {
   return { outcome: "interrupted", delayMs: 0, exitCode: null, error: oneLine(why) };

@@ -16,6 +16,7 @@ import type { LeaseObserver } from "../store/lease-observer.ts";
 import type { AttemptRunner } from "./attempt-runner.ts";
 import type { ExecutorContext } from "./context.ts";
 import { isProcessGone } from "./host-facts.ts";
+import { endScopes } from "./job-scope.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import { canSearch, killMarked } from "./leftovers.ts";
 import { supervisorMark } from "./supervisor-link.ts";
@@ -103,6 +104,15 @@ export class Reaper {
         return false;
       }
     }
-    return true;
+    if (this.#context.cluster.executor.isolation === "none") return true;
+    const { ended, left } = await endScopes(row.incarnation, killLimitMs);
+    if (ended.length > 0)
+      this.#context.log.info({ ended, of: row.incarnation }, "ended scopes that were left behind");
+    if (left?.length !== 0)
+      this.#context.log.error(
+        { left: left ?? "systemd does not answer", of: row.incarnation },
+        "cannot end the scopes that were left behind; its lease must end",
+      );
+    return left?.length === 0;
   }
 }

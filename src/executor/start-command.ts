@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Attempt } from "./attempt.ts";
 import { attemptEnvironment } from "./attempt-environment.ts";
 import type { ExecutorContext } from "./context.ts";
+import { scopeOrder } from "./job-scope.ts";
 import type { StartCommand } from "./supervisor/protocol.ts";
 
 /** From SIGTERM to SIGKILL of a child that timed out or was cancelled. */
@@ -21,6 +22,7 @@ export function startCommand(
   const { claim, order, definition, deadlineMs } = attempt;
   const freeze = definition.shards.by === "frozen" && attempt.freezes ? definition.shards.freeze : undefined;
   const place = definition.workingDirectory;
+  const scope = cluster.executor.isolation === "scope" ? scopeOrder(attempt) : null;
   return {
     op: "start",
     id: attempt.id,
@@ -29,7 +31,8 @@ export function startCommand(
       place === undefined
         ? join(node.workDirectory, `${order.executionId}-${claim.shardNo}-${claim.attempt}`)
         : resolve(place),
-    ownsDirectory: place === undefined,
+    // In a scope the folder belongs to the job's user: whoever starts the scope makes it.
+    ownsDirectory: place === undefined && scope === null,
     environment: attemptEnvironment(attempt, socket, process.env),
     deadlineMs: deadlineMs === null ? null : toSupervisorClock(deadlineMs),
     timeoutMs: definition.timeoutMs,
@@ -40,6 +43,7 @@ export function startCommand(
       maxFileBytes: cluster.logs.maxFileBytes,
       keepFiles: cluster.logs.keepFiles,
     },
+    scope,
     capture: freeze !== undefined,
   };
 }

@@ -51,7 +51,15 @@ export interface ExecutorNode {
   readonly workDirectory: string;
 }
 
+/**
+ * `none`: an attempt is a child in a process group, as the executor's own user.
+ * `scope`: it runs in a systemd scope with memory and task limits, as the user
+ * that its job names; for hosts that were set up for it.
+ */
+export type Isolation = "none" | "scope";
+
 export interface ExecutorSettings extends LeaseSettings {
+  readonly isolation: Isolation;
   /** From SIGTERM to the end of the process. */
   readonly graceMs: number;
   readonly nodes: readonly ExecutorNode[];

@@ -1,7 +1,16 @@
 /** `kind: Cluster` as written in a file. Settings of the machinery may have defaults; policies of jobs may not. */
 import { z } from "zod";
 import { apiVersion, metadata } from "./envelope-schema.ts";
-import { duration, expectation, longestTimerMs, name, size, text, wholeNumber } from "./scalar-schema.ts";
+import {
+  choice,
+  duration,
+  expectation,
+  longestTimerMs,
+  name,
+  size,
+  text,
+  wholeNumber,
+} from "./scalar-schema.ts";
 
 const http = z
   .strictObject({
@@ -111,6 +120,10 @@ export const clusterSchema = z.strictObject({
           grace: duration("From SIGTERM to the end of the process.", { min: 100, max: 3_600_000 }).prefault(
             "30s",
           ),
+          isolation: choice(
+            ["none", "scope"],
+            "none: attempts run as the executor's user. scope: each in a systemd scope with limits, as the user its job names.",
+          ).default("none"),
           nodes: z
             .array(
               z.strictObject({

@@ -96,6 +96,8 @@ export interface JobDefinition {
   readonly command: readonly string[];
   /** Absent: a folder of the attempt's own. Relative: to where the executor was started. */
   readonly workingDirectory?: string;
+  /** A user of the host; absent: the executor's own. */
+  readonly runAs?: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly schedule: Schedule;
   /** IANA name. */

@@ -123,6 +123,15 @@ export const jobSchema = z.strictObject({
     policySet: name("A kind: PolicySet that gives the policies not written here.").optional(),
     command: command("Program and arguments of one attempt."),
     workingDirectory: text("Where the command starts; without it, a folder of the attempt's own.").optional(),
+    runAs: z
+      .string()
+      .regex(/^[a-z_][a-z0-9_-]{0,31}$/)
+      .refine((value) => value !== "root", { error: "must not be root: no job needs to own the host" })
+      .register(expectation, { what: "the name of a user, such as settlement" })
+      .describe(
+        "The user the command runs as; it must be in the list of the host. Without it: the executor's own.",
+      )
+      .optional(),
     environment: z
       .record(
         z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is not a name of an environment variable" }),

@@ -52,6 +52,7 @@ function define({ metadata, spec }: ClusterDocument, folder: string): ClusterDef
       renewEveryMs: executor.renewEvery,
       stopEarlyMs: executor.stopEarly,
       graceMs: executor.grace,
+      isolation: executor.isolation,
       nodes: executor.nodes.map(({ name, slots, http, workDirectory }) => ({
         name,
         slots,

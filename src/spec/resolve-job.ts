@@ -104,6 +104,7 @@ function define(document: JobDocument, policies: CompletePolicies): JobDefinitio
     ...(spec.description !== undefined && { description: spec.description }),
     command: spec.command,
     ...(spec.workingDirectory !== undefined && { workingDirectory: spec.workingDirectory }),
+    ...(spec.runAs !== undefined && { runAs: spec.runAs }),
     environment: spec.environment,
     schedule: scheduleOf(spec.schedule),
     timeZone: policies.timeZone,
@@ -163,6 +164,10 @@ function checkTogether(document: Document, job: JobDefinition, context: JobConte
   if (cluster && !cluster.executor.nodes.some(({ slots }) => slots[job.resources.class] > 0)) {
     const message = `no executor of cluster ${cluster.name} has a slot of class ${job.resources.class}`;
     complain(["spec", "resources", "class"], message);
+  }
+  if (cluster && job.runAs !== undefined && cluster.executor.isolation === "none") {
+    const message = `needs executor.isolation: scope, which cluster ${cluster.name} does not have`;
+    complain(["spec", "runAs"], message, job.runAs);
   }
   return problems;
 }

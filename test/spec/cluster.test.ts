@@ -54,6 +54,7 @@ test("the smallest cluster has every setting, and its paths start at its file", 
         renewEveryMs: 5_000,
         stopEarlyMs: 3_000,
         graceMs: 30_000,
+        isolation: "none",
         nodes: [{ name: "e1", slots: { cpu: 4, memory: 0, io: 2 }, workDirectory: join(folder, "work/e1") }],
       },
       catchUp: { share: 0.5 },
@@ -108,6 +109,11 @@ test("jobs are checked against the cluster: lease and resource class", async () 
   expect(check({ resources: { class: "memory", peakMemory: "1GiB" } })).toEqual([
     expect.stringMatching(
       /^job\.yaml:\d+:\d+ {2}spec\.resources\.class no executor of cluster small has a slot of class memory$/,
+    ),
+  ]);
+  expect(check({ runAs: "settlement" })).toEqual([
+    expect.stringMatching(
+      /^job\.yaml:\d+:\d+ {2}spec\.runAs needs executor\.isolation: scope.*found settlement$/,
     ),
   ]);
 });

@@ -23,6 +23,7 @@ import {
   type StartCommand,
   type SupervisorEvent,
 } from "./protocol.ts";
+import { complaintOf, endScope, scopeEnd, signalScope, startScope } from "./scope-run.ts";
 
 /** A line of output longer than this is cut. */
 const longestLine = 64 * 1024;
@@ -48,6 +49,8 @@ export class Child {
   #timers = new Set<NodeJS.Timeout>();
   #sweep: Promise<unknown> | undefined;
   #ended = false;
+  /** Why no scope was started. */
+  #complaint: string | undefined;
 
   constructor(order: StartCommand, ports: ChildPorts) {
     this.id = order.id;
@@ -57,7 +60,7 @@ export class Child {
   }
 
   start(): void {
-    const { workingDirectory, ownsDirectory, command, environment } = this.#order;
+    const { workingDirectory, ownsDirectory, command, environment, scope } = this.#order;
     if (this.#deadlineMs !== null && this.#deadlineMs <= monotonicMs()) {
       this.#cause = "deadline";
       this.#tellEnd({ code: null, signal: null, error: null });
@@ -66,12 +69,14 @@ export class Child {
     let error: string | undefined;
     try {
       if (ownsDirectory) makeFolder(workingDirectory);
-      this.#process = spawn(command[0]!, command.slice(1), {
-        cwd: workingDirectory,
-        env: environment,
-        detached: true,
-        stdio: ["ignore", "pipe", "pipe"],
-      });
+      this.#process = scope
+        ? startScope(scope, command, environment)
+        : spawn(command[0]!, command.slice(1), {
+            cwd: workingDirectory,
+            env: environment,
+            detached: true,
+            stdio: ["ignore", "pipe", "pipe"],
+          });
     } catch (thrown) {
       error = messageOf(thrown);
     }
@@ -115,6 +120,11 @@ export class Child {
 
   #sweepLeftovers(): void {
     if (this.#sweep) return;
+    const { scope } = this.#order;
+    if (scope) {
+      this.#sweep = endScope(scope);
+      return;
+    }
     // Processes that left the group (setsid) still carry the attempt's token.
     const token = `ESCAPEMENT_FENCE_TOKEN=${this.#order.environment.ESCAPEMENT_FENCE_TOKEN}`;
     const incarnation = `ESCAPEMENT_INCARNATION=${this.#order.environment.ESCAPEMENT_INCARNATION}`;
@@ -127,6 +137,7 @@ export class Child {
   }
 
   #signal(name: NodeJS.Signals): boolean {
+    if (this.#order.scope && this.#process) return !this.#ended && signalScope(this.#process, name);
     const group = this.group;
     return group !== undefined && !this.#ended && signalGroup(group, name);
   }
@@ -163,7 +174,9 @@ export class Child {
       const lines = new LineSplitter(longestLine);
       const mark = name === "stdout" ? "out" : "err";
       stream.on("data", (piece: Buffer) => {
-        this.#log(mark, lines.push(decoder.write(piece)));
+        const whole = lines.push(decoder.write(piece));
+        if (this.#order.scope && mark === "err") this.#complaint ??= whole.map(complaintOf).find(Boolean);
+        this.#log(mark, whole);
         if (!log.isFull()) return;
         stream.pause();
         log.whenRoom(() => stream.resume());
@@ -198,7 +211,10 @@ export class Child {
   async #finish(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
     // What the command started and did not wait for ends with it.
-    signalGroup(child.pid!, "SIGKILL");
+    if (this.#order.scope) {
+      // It ends its scope itself, unless it was killed.
+      if (signal !== null) this.#sweepLeftovers();
+    } else signalGroup(child.pid!, "SIGKILL");
     // One that we stopped may have ended politely and left others behind.
     if (this.#cause !== null) this.#sweepLeftovers();
     await this.#sweep;
@@ -207,7 +223,9 @@ export class Child {
     clearTimeout(timer);
     child.stdout?.destroy();
     child.stderr?.destroy();
-    this.#tellEnd({ code, signal, error: null });
+    this.#tellEnd(
+      this.#order.scope ? scopeEnd(code, signal, this.#complaint) : { code, signal, error: null },
+    );
   }
 
   #tellEnd(end: Pick<EndedEvent, "code" | "signal" | "error">): void {

@@ -18,6 +18,14 @@ export interface LogTarget {
   readonly keepFiles: number;
 }
 
+/** How an attempt is run in a systemd scope: what starts it (the command follows) and what ends it. */
+export interface ScopeOrder {
+  readonly start: readonly string[];
+  readonly end: readonly string[];
+  /** For a message, should it be killed from outside. */
+  readonly about: string;
+}
+
 export interface StartCommand {
   readonly op: "start";
   readonly id: number;
@@ -32,6 +40,8 @@ export interface StartCommand {
   /** From SIGTERM to SIGKILL, after the timeout. */
   readonly killAfterMs: number;
   readonly log: LogTarget;
+  /** Null: as our own user, in a process group. */
+  readonly scope: ScopeOrder | null;
   /** Standard output goes to the executor, not to the log. */
   readonly capture: boolean;
 }
