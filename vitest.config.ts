@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { defineConfig } from "vitest/config";
 
-/** Turns `import sql from "./x.sql"` into the file's text, as the bundle does. */
+/** Turns `import sql from "./x.sql"`, or a shell script, into the file's text, as the bundle does. */
 const sqlAsText = {
   name: "sql-as-text",
   enforce: "pre" as const,
   async load(id: string) {
-    if (!id.endsWith(".sql")) return null;
+    if (!/\.(sql|sh)$/.test(id)) return null;
     return `export default ${JSON.stringify(await readFile(id, "utf8"))}`;
   },
 };

@@ -22,7 +22,7 @@ const shared = {
   platform: "node",
   target: "node20.19",
   format: "esm",
-  loader: { ".sql": "text" },
+  loader: { ".sql": "text", ".sh": "text" },
   external: ["pg-native"],
   minify: true,
   keepNames: true,

@@ -3,3 +3,9 @@ declare module "*.sql" {
   const text: string;
   export default text;
 }
+
+/** So are the shell scripts that run on hosts. */
+declare module "*.sh" {
+  const text: string;
+  export default text;
+}
