@@ -195,13 +195,60 @@ const registry = {
     hint: "the file that was there is unchanged",
     exitCode: ExitCode.failed,
   },
+  // --- hosts: profiles ---------------------------------------------------------
+  E_HOST_NO_PROFILE: {
+    message: "{host} cannot be described: {reason}",
+    hint: "escapement profiles list shows the profiles; the inventory names one for each host",
+    exitCode: ExitCode.badData,
+  },
   // --- programs and machine ---------------------------------------------------
   E_PROGRAM_MISSING: {
     message: "{program} is not installed",
     hint: "{hint}",
     exitCode: ExitCode.unavailable,
   },
+  // --- lab --------------------------------------------------------------------
+  E_LAB_BUSY: {
+    message: "lab {name} is being put up by process {pid}",
+    hint: "wait for it, or end that process and run escapement lab down --name {name} again",
+    exitCode: ExitCode.refused,
+  },
+  E_LAB_EXISTS: {
+    message: "there is a lab {name} already",
+    hint: "choose another --name, or escapement lab down --name {name} first",
+    exitCode: ExitCode.refused,
+  },
+  E_LAB_MISSING: {
+    message: "there is no lab {name}",
+    hint: "escapement lab up --name {name} puts one up; escapement lab status lists them",
+    exitCode: ExitCode.unavailable,
+  },
+  E_LAB_HOST: {
+    message: "lab {name} has no host {host}",
+    hint: "its hosts are {hosts}",
+    exitCode: ExitCode.usage,
+  },
+  E_LAB_HOST_OFF: {
+    message: "host {host} is powered off",
+    hint: "escapement lab power-on {host}",
+    exitCode: ExitCode.unavailable,
+  },
+  E_LAB_STEP: {
+    message: "{step}: {reason}",
+    hint: "escapement lab down takes away what was made so far",
+    exitCode: ExitCode.unavailable,
+  },
+  E_LAB_TIER: {
+    message: "the lab has no tier {tier} here: {reason}",
+    hint: "{hint}",
+    exitCode: ExitCode.unavailable,
+  },
   E_UNKNOWN: { message: "could not find out: {what}", hint: "{hint}", exitCode: ExitCode.unknown },
+  E_LOG_ARCHIVE: {
+    message: "cannot store {place}: {reason}",
+    hint: "check the archive, its credentials and its free space; the log stays on this host until it is stored",
+    exitCode: ExitCode.unavailable,
+  },
   E_UNAVAILABLE: { message: "{what}", hint: "{hint}", exitCode: ExitCode.unavailable },
   E_BAD_DATA: { message: "{what}", hint: "{hint}", exitCode: ExitCode.badData },
   E_INTERRUPTED: {

@@ -67,6 +67,11 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "from inside a job: report rows, keep or read a checkpoint, ask for keys",
     load: () => import("./report.ts"),
   },
+  {
+    name: "logs",
+    summary: "move old job logs of this host into an archive",
+    load: () => import("./logs.ts"),
+  },
   { name: "store", summary: "set up, check and prune the record store", load: () => import("./store.ts") },
   {
     name: "once",

@@ -59,7 +59,7 @@ test("the smallest cluster has every setting, and its paths start at its file", 
       },
       catchUp: { share: 0.5 },
       records: { retentionMonths: 13 },
-      logs: { directory: "/var/log/escapement", maxFileBytes: 10 * 1024 * 1024, keepFiles: 5 },
+      logs: { directory: "/var/log/escapement", maxFileBytes: 10 * 1024 * 1024, keepFiles: 60 },
     },
   });
 });

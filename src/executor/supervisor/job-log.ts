@@ -1,6 +1,7 @@
 /**
  * The log file of one job on this node, shared by all of its attempts that run
- * now, rotated by size: `name.log`, `name.log.1` (the one before), and so on.
+ * now, rotated by size and by day (UTC): `name.log`, `name.log.1` (the one
+ * before), and so on. What is old is therefore in files that nobody writes to.
  *
  * Output never holds up a child for long: what cannot be written (disk full,
  * folder gone or read-only, a disk that hangs) is dropped and counted, and the
@@ -26,6 +27,8 @@ const tellEveryMs = 2_000;
 export class JobLog {
   #file: FileHandle | undefined;
   #size = 0;
+  /** UTC day of the last write; a new day begins a new file. */
+  #day = "";
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #writing: Promise<void> | undefined;
@@ -114,9 +117,14 @@ export class JobLog {
   }
 
   async #writeChunk(chunk: Buffer): Promise<void> {
-    if (this.#file && this.#size > 0 && this.#size + chunk.length > this.target.maxFileBytes)
-      await this.#rotate();
     this.#file ??= await this.#openFile();
+    const today = dayOf(new Date());
+    const full = this.#size + chunk.length > this.target.maxFileBytes;
+    if (this.#size > 0 && (full || this.#day !== today)) {
+      await this.#rotate();
+      this.#file = await this.#openFile();
+    }
+    this.#day = today;
     let written = 0;
     while (written < chunk.length) {
       const { bytesWritten } = await this.#file.write(chunk, written);
@@ -128,7 +136,9 @@ export class JobLog {
   async #openFile(): Promise<FileHandle> {
     await mkdir(dirname(this.target.file), { recursive: true });
     const file = await open(this.target.file, "a", 0o640);
-    this.#size = (await file.stat()).size;
+    const { size, mtime } = await file.stat();
+    this.#size = size;
+    this.#day = dayOf(mtime);
     return file;
   }
 
@@ -160,4 +170,8 @@ export class JobLog {
   #tellRoom(): void {
     for (const callback of [...this.#drained]) callback();
   }
+}
+
+function dayOf(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
 }
