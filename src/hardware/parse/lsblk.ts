@@ -1,0 +1,94 @@
+/** `lsblk -J -b` (old and new types of values) and `lsblk -P -b`. */
+import { type Fact, fromValue, known, type ListFact, listFact, unknown } from "../fact.ts";
+import { asArray, asBoolean, asNumber, asText, at, jsonIn } from "../json.ts";
+import { linesOf, mayBeCut, type Output } from "../output.ts";
+
+export interface BlockDevice {
+  readonly name: string;
+  /** "disk", "part", "lvm", "raid1", "crypt", "loop", "rom". */
+  readonly type: string;
+  readonly sizeBytes: Fact<number>;
+  readonly rotational: Fact<boolean>;
+  readonly model: Fact<string>;
+  /** null behind most RAID controllers. */
+  readonly transport: Fact<string>;
+  /** Of the device and everything built on it. */
+  readonly mountPoints: readonly string[];
+}
+
+export function parseLsblk(output: Output): ListFact<BlockDevice> {
+  if (/^\s*NAME="/m.test(output.text)) return fromPairs(output);
+  const json = jsonIn(output);
+  if ("unknown" in json) return unknown(`lsblk: ${json.unknown}`);
+  const rows = at(json.known, "blockdevices");
+  if (!Array.isArray(rows)) return unknown("lsblk: the document lists no devices");
+  const found = new Map<string, BlockDevice>();
+  for (const row of rows) collect(row, found);
+  return known([...found.values()]);
+}
+
+/** Adds a device and all below it; returns the mount points of both. A device with two parents is listed twice and kept once. */
+function collect(row: unknown, found: Map<string, BlockDevice>): readonly string[] {
+  const name = asText(at(row, "name"));
+  const below = asArray(at(row, "children")).flatMap((child) => collect(child, found));
+  if (name === undefined) return below;
+  const own = [at(row, "mountpoint"), ...asArray(at(row, "mountpoints"))].flatMap((one) => asText(one) ?? []);
+  const mountPoints = [...new Set([...own, ...below])];
+  found.set(
+    name,
+    device(name, (field) => at(row, field), mountPoints),
+  );
+  return mountPoints;
+}
+
+function device(name: string, field: (name: string) => unknown, mountPoints: readonly string[]): BlockDevice {
+  const no = (what: string) => `lsblk prints no ${what} of ${name}`;
+  return {
+    name,
+    type: asText(field("type")) ?? "unknown",
+    sizeBytes: fromValue(asNumber(field("size")), no("size in bytes")),
+    rotational: fromValue(asBoolean(field("rota")), no("rotation")),
+    model: fromValue(asText(field("model")), no("model")),
+    transport: fromValue(asText(field("tran")), no("transport")),
+    mountPoints,
+  };
+}
+
+function fromPairs(output: Output): ListFact<BlockDevice> {
+  const rows = linesOf(output).flatMap((line) => {
+    const pairs = [...line.matchAll(/([A-Z:%-]+)="((?:[^"\\]|\\.)*)"/g)];
+    const fields = new Map(pairs.map(([, key = "", value = ""]) => [key.toLowerCase(), unescape(value)]));
+    return fields.get("name") ? [fields] : [];
+  });
+  const found = new Map<string, BlockDevice>();
+  for (const fields of rows) {
+    const name = fields.get("name")!;
+    const mounts = new Set<string>();
+    const below = (parent: string, depth: number): void => {
+      for (const row of rows) {
+        const isIt = depth === 0 ? row.get("name") === parent : row.get("pkname") === parent;
+        if (!isIt) continue;
+        for (const mount of (row.get("mountpoints") ?? row.get("mountpoint") ?? "").split("\n"))
+          if (mount) mounts.add(mount);
+        // Loops cannot be in a real tree; the depth ends them in a broken one.
+        if (depth < 8) below(row.get("name")!, depth + 1);
+      }
+    };
+    if (rows.length <= 2_000) below(name, 0);
+    found.set(
+      name,
+      device(name, (field) => fields.get(field), [...mounts]),
+    );
+  }
+  return listFact(
+    [...found.values()],
+    output.isWhole && found.size > 0,
+    found.size ? mayBeCut : "lsblk lists no device",
+  );
+}
+
+function unescape(value: string): string {
+  return value.replace(/\\x([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
