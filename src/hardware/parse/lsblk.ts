@@ -57,27 +57,15 @@ function device(name: string, field: (name: string) => unknown, mountPoints: rea
 function fromPairs(output: Output): ListFact<BlockDevice> {
   const rows = linesOf(output).flatMap((line) => {
     const pairs = [...line.matchAll(/([A-Z:%-]+)="((?:[^"\\]|\\.)*)"/g)];
-    const fields = new Map(pairs.map(([, key = "", value = ""]) => [key.toLowerCase(), unescape(value)]));
+    const fields = new Map(pairs.map(([, key = "", value = ""]) => [key.toLowerCase(), plainText(value)]));
     return fields.get("name") ? [fields] : [];
   });
   const found = new Map<string, BlockDevice>();
   for (const fields of rows) {
     const name = fields.get("name")!;
-    const mounts = new Set<string>();
-    const below = (parent: string, depth: number): void => {
-      for (const row of rows) {
-        const isIt = depth === 0 ? row.get("name") === parent : row.get("pkname") === parent;
-        if (!isIt) continue;
-        for (const mount of (row.get("mountpoints") ?? row.get("mountpoint") ?? "").split("\n"))
-          if (mount) mounts.add(mount);
-        // Loops cannot be in a real tree; the depth ends them in a broken one.
-        if (depth < 8) below(row.get("name")!, depth + 1);
-      }
-    };
-    if (rows.length <= 2_000) below(name, 0);
     found.set(
       name,
-      device(name, (field) => fields.get(field), [...mounts]),
+      device(name, (field) => fields.get(field), mountsBelow(name, rows)),
     );
   }
   return listFact(
@@ -87,8 +75,22 @@ function fromPairs(output: Output): ListFact<BlockDevice> {
   );
 }
 
-function unescape(value: string): string {
+function plainText(value: string): string {
   return value.replace(/\\x([\da-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
+}
+
+/** Mount points of a device and of everything that names it, or one below it, as its parent. */
+function mountsBelow(name: string, rows: readonly ReadonlyMap<string, string>[]): string[] {
+  const family = new Set([name]);
+  const mounts = new Set<string>();
+  for (const member of family)
+    for (const row of rows) {
+      if (row.get("pkname") === member) family.add(row.get("name")!);
+      if (row.get("name") !== member) continue;
+      for (const mount of (row.get("mountpoints") ?? row.get("mountpoint") ?? "").split("\n"))
+        if (mount) mounts.add(mount);
+    }
+  return [...mounts];
 }
