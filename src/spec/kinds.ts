@@ -6,8 +6,10 @@
 import type { z } from "zod";
 import { catalogueSchema } from "./catalogue-schema.ts";
 import { clusterSchema } from "./cluster-schema.ts";
+import { hostProfileSchema } from "./host-profile-schema.ts";
 import { inventorySchema } from "./inventory-schema.ts";
 import { jobSchema, policySetSchema } from "./job-schema.ts";
+import { playbookSchema } from "./playbook-schema.ts";
 import { procurementSchema } from "./procurement-schema.ts";
 import { workloadSchema } from "./workload-schema.ts";
 
@@ -25,6 +27,8 @@ export const kinds = {
   Catalogue: catalogueSchema,
   ProcurementSheet: procurementSchema,
   Inventory: inventorySchema,
+  HostProfile: hostProfileSchema,
+  Playbook: playbookSchema,
 } as const satisfies Record<string, KindSchema>;
 
 export type Kind = keyof typeof kinds;

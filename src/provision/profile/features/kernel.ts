@@ -1,0 +1,163 @@
+/** Memory, dirty pages, disks and limits. In a container the kernel is that of the machine below and is not touched. */
+import { formatBytes } from "../../../base/bytes.ts";
+import { type Fact, isKnown } from "../../../hardware/fact.ts";
+import type { Provenance, Resource } from "../../resource.ts";
+import { computed, type HostContext } from "../host-context.ts";
+import { linesFile, sysctl, unit } from "../make-resource.ts";
+import type { Section } from "../resolved-profile.ts";
+import type { Feature } from "./feature.ts";
+
+const hugePages = "/sys/kernel/mm/transparent_hugepage/enabled";
+const ioRule = "/etc/udev/rules.d/60-escapement-io.rules";
+
+export const kernel: Feature<"kernel"> = (section, context) => [
+  ...sysctls(section, context),
+  ...transparentHugePages(section, context),
+  ...ioScheduler(section, context),
+  ...limits(section),
+];
+
+function needsVm(context: HostContext, what: string): string | undefined {
+  return context.container === undefined ? undefined : `needs-vm: ${context.container} cannot set ${what}`;
+}
+
+function sysctls(section: Section<"kernel">, context: HostContext): readonly Resource[] {
+  const { value } = section;
+  const resources: Resource[] = [];
+  const set = (key: string, to: string | number, provenance: readonly Provenance[], missing?: string) => {
+    // A container with a network of its own may set what belongs to that network.
+    const unavailable = missing ?? (key.startsWith("net.") ? undefined : needsVm(context, key));
+    resources.push(sysctl(key, to, { provenance, unavailable }));
+  };
+  set("vm.swappiness", value.swappiness, [section.written("swappiness", value.swappiness)]);
+  // Bytes, not percent: on a large host one percent is more than a disk writes in a second.
+  set("vm.dirty_background_bytes", value.dirtyBackground, [
+    section.written("dirtyBackground", formatBytes(value.dirtyBackground)),
+  ]);
+  set("vm.dirty_bytes", value.dirty, [section.written("dirty", formatBytes(value.dirty))]);
+  set("vm.zone_reclaim_mode", value.zoneReclaim, [section.written("zoneReclaim", value.zoneReclaim)]);
+  set("vm.overcommit_memory", value.overcommit, [section.written("overcommit", value.overcommit)]);
+  if (value.overcommit === 2 && value.overcommitRatio !== undefined)
+    set("vm.overcommit_ratio", value.overcommitRatio, [
+      section.written("overcommitRatio", value.overcommitRatio),
+    ]);
+  minFree(section, context, set);
+  numaBalancing(section, context, set);
+  set("kernel.pid_max", value.pidMax, [section.written("pidMax", value.pidMax)]);
+  set("net.core.somaxconn", value.listenBacklog, [section.written("listenBacklog", value.listenBacklog)]);
+  const { idle, every, probes } = value.keepalive;
+  set("net.ipv4.tcp_keepalive_time", idle / 1_000, [section.written("keepalive.idle", `${idle / 1_000}s`)]);
+  set("net.ipv4.tcp_keepalive_intvl", every / 1_000, [
+    section.written("keepalive.every", `${every / 1_000}s`),
+  ]);
+  set("net.ipv4.tcp_keepalive_probes", probes, [section.written("keepalive.probes", probes)]);
+  return resources;
+}
+
+type Set = (key: string, to: string | number, provenance: readonly Provenance[], missing?: string) => void;
+
+function minFree(section: Section<"kernel">, { memory }: HostContext, set: Set): void {
+  const share = section.value.minFreeShare;
+  const kib = isKnown(memory) ? Math.round((memory.known.value * share) / 1_024) : 0;
+  const why = isKnown(memory)
+    ? [
+        section.written("minFreeShare", share),
+        computed(
+          "kernel.minFree",
+          `${kib} KiB`,
+          `${share} of ${formatBytes(memory.known.value)} (${memory.known.from})`,
+        ),
+      ]
+    : [section.written("minFreeShare", share)];
+  set("vm.min_free_kbytes", kib, why, reasonIfUnknown(memory));
+}
+
+/** The kernel moves pages to the node that uses them; pointless with one node, where the setting does not even exist. */
+function numaBalancing(section: Section<"kernel">, { numaNodes }: HostContext, set: Set): void {
+  const wanted = section.value.numaBalancing;
+  if (wanted === undefined) return;
+  if (isKnown(numaNodes) && numaNodes.known.value < 2) return;
+  set(
+    "kernel.numa_balancing",
+    wanted,
+    [
+      section.written("numaBalancing", wanted),
+      ...(isKnown(numaNodes)
+        ? [computed("kernel.numaNodes", numaNodes.known.value, `counted (${numaNodes.known.from})`)]
+        : []),
+    ],
+    reasonIfUnknown(numaNodes),
+  );
+}
+
+function reasonIfUnknown(fact: Fact<unknown>): string | undefined {
+  return isKnown(fact) ? undefined : fact.unknown;
+}
+
+/** A small service at boot rather than a word for the boot loader: it holds at once, and needs no reboot. */
+function transparentHugePages(section: Section<"kernel">, context: HostContext): readonly Resource[] {
+  const mode = section.value.transparentHugePages;
+  const name = "escapement-huge-pages.service";
+  const path = `/etc/systemd/system/${name}`;
+  const unavailable = needsVm(context, hugePages);
+  return [
+    linesFile(path, {
+      lines: [
+        "[Unit]",
+        "Description=Transparent huge pages for those who ask",
+        `ConditionPathIsReadWrite=${hugePages}`,
+        "Before=escapement-executor.service postgresql.service",
+        "",
+        "[Service]",
+        "Type=oneshot",
+        "RemainAfterExit=yes",
+        `ExecStart=/bin/sh -c 'echo ${mode} > ${hugePages}'`,
+        "",
+        "[Install]",
+        "WantedBy=multi-user.target",
+      ],
+      restarts: [{ unit: name, action: "restart" }],
+      validator: { name: "systemd-analyze verify", argv: ["systemd-analyze", "verify", "{file}"] },
+      unavailable,
+      provenance: [section.written("transparentHugePages", mode)],
+    }),
+    unit(name, { after: [`file:${path}`] }),
+  ];
+}
+
+function ioScheduler(section: Section<"kernel">, context: HostContext): readonly Resource[] {
+  const { flash, spinning } = section.value.ioScheduler;
+  return [
+    linesFile(ioRule, {
+      lines: [
+        "# Disks only, no partitions, no loops; NVMe and what does not turn first.",
+        `ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", KERNEL=="sd[a-z]*|vd[a-z]*|nvme[0-9]*n[0-9]*", ATTR{queue/rotational}=="0", ATTR{queue/scheduler}="${flash}"`,
+        `ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", KERNEL=="sd[a-z]*|vd[a-z]*", ATTR{queue/rotational}=="1", ATTR{queue/scheduler}="${spinning}"`,
+      ],
+      unavailable: needsVm(context, "the I/O scheduler of a disk"),
+      restarts: [{ unit: "systemd-udev-trigger.service", action: "restart" }],
+      provenance: [
+        section.written("ioScheduler.flash", flash),
+        section.written("ioScheduler.spinning", spinning),
+      ],
+    }),
+  ];
+}
+
+/** Services get their limits from systemd, logins from PAM; both, so that a job by hand behaves like a scheduled one. */
+function limits(section: Section<"kernel">): readonly Resource[] {
+  const { openFiles, processes } = section.value;
+  return [
+    linesFile("/etc/security/limits.d/60-escapement.conf", {
+      lines: [
+        `*    soft nofile ${openFiles}`,
+        `*    hard nofile ${openFiles}`,
+        `root soft nofile ${openFiles}`,
+        `root hard nofile ${openFiles}`,
+        `*    soft nproc  ${processes}`,
+        `*    hard nproc  ${processes}`,
+      ],
+      provenance: [section.written("openFiles", openFiles), section.written("processes", processes)],
+    }),
+  ];
+}

@@ -1,0 +1,234 @@
+/**
+ * keepalived: an address that follows a healthy scheduler. Two hosts may hold
+ * it at once, since two hosts are no quorum; the lease in the record store, not
+ * this address, says who plans.
+ */
+import { type Fact, isKnown, known, seenOf, unknown } from "../../../hardware/fact.ts";
+import type { Provenance, Resource } from "../../resource.ts";
+import { computed, fromSetting, type HostContext, type Sourced } from "../host-context.ts";
+import { file, fileHead, linesFile, packageOf, systemGroup, systemUser, unit } from "../make-resource.ts";
+import type { Section } from "../resolved-profile.ts";
+import type { Feature } from "./feature.ts";
+
+const configuration = "/etc/keepalived/keepalived.conf";
+const checkScript = "/usr/local/libexec/escapement/check-scheduler";
+const scriptUser = "keepalived_script";
+
+/** What the file needs beside the section. */
+interface Parts {
+  readonly address: string;
+  readonly routerId: number;
+  readonly interface: string;
+  readonly own: string;
+  readonly peers: readonly string[];
+  readonly priority: number;
+}
+
+/** @param readyPort where the local scheduler says whether it is ready */
+export function virtualIpFor(readyPort: number | undefined): Feature<"virtualIp"> {
+  return (section, context) => {
+    const { parts, provenance } = partsOf(section, context);
+    const { check } = section.value;
+    const restart = [{ unit: "keepalived.service", action: "reload" }] as const;
+    const resources: Resource[] = [
+      packageOf("keepalived", { risk: "medium" }),
+      systemGroup(scriptUser),
+      systemUser(scriptUser),
+      file(checkScript, {
+        mode: 0o755,
+        content: checkText(readyPort ?? 0, check.timeout),
+        provenance: [
+          computed(
+            "virtualIp.check",
+            `http://127.0.0.1:${readyPort}/readyz`,
+            "the scheduler of this host; a healthy standby is ready too",
+          ),
+        ],
+      }),
+      linesFile(configuration, {
+        lines: isKnown(parts) ? keepalivedLines(section, parts.known) : [],
+        mode: 0o640,
+        risk: "high",
+        after: ["package:keepalived", `user:${scriptUser}`, `file:${checkScript}`],
+        restarts: restart,
+        validator: { name: "keepalived -t", argv: ["keepalived", "-t", "-f", "{file}"] },
+        unavailable: isKnown(parts) ? undefined : parts.unknown,
+        provenance,
+      }),
+      unit("keepalived.service", { risk: "high", after: [`file:${configuration}`] }),
+    ];
+    return resources;
+  };
+}
+
+function partsOf(
+  section: Section<"virtualIp">,
+  context: HostContext,
+): { readonly parts: Fact<Parts>; readonly provenance: readonly Provenance[] } {
+  const { highestPriority, priorityStep } = section.value;
+  const pair = context.hostsWith("virtualIp");
+  const order = pair.findIndex(({ name }) => name === context.host.name);
+  const priority = highestPriority - order * priorityStep;
+  const address = context.text("virtualIp");
+  const routerId = context.setting("virtualRouterId");
+  const device = interfaceOf(context);
+  const own = context.addressOf(context.host);
+  const peers = context.addressesOf(pair.filter((_, i) => i !== order));
+  const provenance: Provenance[] = [
+    computed(
+      "virtualIp.priority",
+      priority,
+      `${highestPriority} − ${order} × ${priorityStep}: host ${order + 1} of ${pair.length} in the inventory`,
+    ),
+    computed(
+      "virtualIp.peers",
+      isKnown(peers) ? peers.known.join(", ") : "unknown",
+      "the other hosts of the inventory with this section",
+    ),
+    ...(address ? [fromSetting("virtualIp.address", address)] : []),
+    ...(routerId ? [fromSetting("virtualIp.routerId", routerId)] : []),
+    ...(isKnown(device) ? [{ key: "virtualIp.interface", ...device.known }] : []),
+    ...writtenOf(section),
+  ];
+  const id = Number(routerId?.value);
+  if (!address || !/^[0-9a-fA-F.:]+\/\d{1,3}$/.test(address.value))
+    return {
+      parts: unknown(
+        "the setting virtualIp must be an address with its prefix length, such as 10.0.0.100/24",
+      ),
+      provenance,
+    };
+  if (!Number.isInteger(id) || id < 1 || id > 255)
+    return {
+      parts: unknown(
+        "the setting virtualRouterId must be a number from 1 to 255 that no other pair in the network has",
+      ),
+      provenance,
+    };
+  if (!isKnown(device)) return { parts: device, provenance };
+  if (!isKnown(own)) return { parts: own, provenance };
+  if (!isKnown(peers)) return { parts: peers, provenance };
+  if (peers.known.length === 0)
+    return {
+      parts: unknown(
+        "no other host of the inventory has a virtualIp section: there is nobody to share the address with",
+      ),
+      provenance,
+    };
+  if (priority < 1)
+    return {
+      parts: unknown(`priority ${priority} is below 1: too many hosts share the address`),
+      provenance,
+    };
+  return {
+    parts: known({
+      address: address.value,
+      routerId: id,
+      interface: device.known.value,
+      own: own.known,
+      peers: peers.known,
+      priority,
+    }),
+    provenance,
+  };
+}
+
+/** The one bond, else the one network card with a cable. More than one is a choice that the inventory makes. */
+function interfaceOf(context: HostContext): Fact<Sourced<string>> {
+  const set = context.text("vrrpInterface");
+  if (set) return known(set);
+  const otherwise = "the setting vrrpInterface can say it";
+  const { bonds, nics } = context.facts;
+  const bonded = seenOf(bonds);
+  if (bonded.length === 1 && "known" in bonds) return known({ value: bonded[0]!.name, from: "facts" });
+  if (!("known" in nics))
+    return unknown(`which network card carries the address is unknown (${nics.unknown}); ${otherwise}`);
+  const live = nics.known.filter(
+    ({ name, hasCarrier }) => name !== "lo" && isKnown(hasCarrier) && hasCarrier.known,
+  );
+  const [only, second] = live;
+  if (only && !second) return known({ value: only.name, from: "facts" });
+  return unknown(
+    `${live.length === 0 ? "no network card" : live.map(({ name }) => name).join(", ")} has a carrier; ${otherwise}`,
+  );
+}
+
+function keepalivedLines({ value }: Section<"virtualIp">, parts: Parts): readonly string[] {
+  const seconds = (ms: number) => String(ms / 1_000);
+  const { check, garp } = value;
+  return [
+    "global_defs {",
+    "    vrrp_version 3",
+    "    enable_script_security",
+    `    script_user ${scriptUser}`,
+    `    vrrp_startup_delay ${seconds(value.delayAfterBoot)}`,
+    `    vrrp_garp_master_delay ${seconds(garp.masterDelay)}`,
+    `    vrrp_garp_master_repeat ${garp.masterRepeat}`,
+    `    vrrp_garp_master_refresh ${seconds(garp.masterRefresh)}`,
+    `    vrrp_garp_lower_prio_repeat ${garp.lowerPriorityRepeat}`,
+    "    vrrp_higher_prio_send_advert true",
+    "}",
+    "",
+    "vrrp_script scheduler {",
+    `    script "${checkScript}"`,
+    `    interval ${seconds(check.every)}`,
+    `    timeout ${seconds(check.timeout)}`,
+    `    fall ${check.fall}`,
+    `    rise ${check.rise}`,
+    `    weight ${check.weight}`,
+    "    # Nobody has the address before its scheduler has been asked.",
+    "    init_fail",
+    "}",
+    "",
+    "vrrp_instance escapement {",
+    "    state BACKUP",
+    ...(value.preempt ? [] : ["    nopreempt"]),
+    `    interface ${parts.interface}`,
+    `    virtual_router_id ${parts.routerId}`,
+    `    priority ${parts.priority}`,
+    `    advert_int ${seconds(value.advertEvery)}`,
+    `    unicast_src_ip ${parts.own}`,
+    "    unicast_peer {",
+    ...parts.peers.map((peer) => `        ${peer}`),
+    "    }",
+    "    check_unicast_src",
+    "    virtual_ipaddress {",
+    `        ${parts.address} dev ${parts.interface}`,
+    "    }",
+    "    track_script {",
+    "        scheduler",
+    "    }",
+    "}",
+  ];
+}
+
+function checkText(port: number, timeoutMs: number): string {
+  return [
+    "#!/bin/bash",
+    fileHead,
+    "# Ends with 0 when the scheduler of this host says that it is ready. Bash alone: it opens the connection itself.",
+    "exec 2>/dev/null",
+    `exec 3<>/dev/tcp/127.0.0.1/${port} || exit 1`,
+    "printf 'GET /readyz HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' >&3 || exit 1",
+    `read -r -t ${timeoutMs / 1_000} _ status _ <&3 || exit 1`,
+    '[ "$status" = 200 ]',
+    "",
+  ].join("\n");
+}
+
+function writtenOf(section: Section<"virtualIp">): readonly Provenance[] {
+  const { advertEvery, preempt, check, garp, delayAfterBoot } = section.value;
+  const seconds = (ms: number) => `${ms / 1_000}s`;
+  return [
+    section.written("advertEvery", seconds(advertEvery)),
+    section.written("preempt", preempt),
+    section.written("check.every", seconds(check.every)),
+    section.written("check.timeout", seconds(check.timeout)),
+    section.written("check.fall", check.fall),
+    section.written("check.rise", check.rise),
+    section.written("check.weight", check.weight),
+    section.written("delayAfterBoot", seconds(delayAfterBoot)),
+    section.written("garp.masterRefresh", seconds(garp.masterRefresh)),
+    section.written("garp.masterRepeat", garp.masterRepeat),
+  ];
+}

@@ -1,0 +1,36 @@
+/** The watchman's service. */
+import { formatBytes } from "../../../base/bytes.ts";
+import { daemonUnit, hardening } from "./daemon-unit.ts";
+import type { Feature } from "./feature.ts";
+import { toolkitUser } from "./paths.ts";
+
+export const watchman: Feature<"watchman"> = (section, context) => {
+  const { memoryMax, cpuWeight, tasksMax, oomScore, httpPort } = section.value;
+  return daemonUnit({
+    name: "watchman",
+    description: "Escapement watchman",
+    node: context.host.name,
+    user: toolkitUser,
+    serviceLines: [
+      `MemoryMax=${memoryMax}`,
+      `CPUWeight=${cpuWeight}`,
+      `TasksMax=${tasksMax}`,
+      `OOMScoreAdjust=${oomScore}`,
+      ...hardening,
+      "NoNewPrivileges=yes",
+      "PrivateTmp=yes",
+      "PrivateDevices=yes",
+      "ProtectHome=yes",
+      "RestrictSUIDSGID=yes",
+      "CapabilityBoundingSet=",
+    ],
+    after: [`user:${toolkitUser}`],
+    provenance: [
+      section.written("httpPort", httpPort),
+      section.written("memoryMax", formatBytes(memoryMax)),
+      section.written("cpuWeight", cpuWeight),
+      section.written("tasksMax", tasksMax),
+      section.written("oomScore", oomScore),
+    ],
+  });
+};
