@@ -32,7 +32,7 @@ export function answerLikeAHost({ argv, stdin, asRoot }: ExecRequest, host: Fake
 
 /** `printf %s TEXT…` with a format of plain text, %s and \n. */
 function printf([format = "", ...words]: string[]): string {
-  const once = (word: string) => format.replaceAll("%s", () => word).replaceAll("\\n", "\n");
+  const once = (word: string) => format.replace(/%s|\\n/g, (part) => (part === "%s" ? word : "\n"));
   return words.length === 0 ? once("") : words.map(once).join("");
 }
 

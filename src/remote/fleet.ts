@@ -74,7 +74,9 @@ async function onOneHost<T>(
     const connecting = connect(target);
     // A connection that comes up after the stop is closed when it does.
     connecting.then(
-      (late) => signal.aborted && late.close().catch(() => {}),
+      (late) => {
+        if (signal.aborted) late.close().catch(() => {});
+      },
       () => {},
     );
     remote = await Promise.race([connecting, stopped.promise]);
