@@ -49,6 +49,11 @@ export function formatMs(ms: number): string {
   return s > 0 ? `${m}m${s}s` : `${m}m`;
 }
 
+/** `1 machine`, `2 machines`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** As drives and bills count: 1 GB is 10⁹ bytes. */
 export function decimalBytes(bytes: number): string {
   for (const [unit, scale] of [

@@ -1,9 +1,13 @@
 /** Writes CSV that no spreadsheet program takes for a formula. */
 
-/** Text that a spreadsheet program would run is given an apostrophe, which makes it text. */
+/**
+ * Text that a spreadsheet program would run is given an apostrophe, which makes it text. Tabs, line ends and
+ * other control characters become one space: a program that splits at every line end must not find a formula there.
+ */
 export function safeCell(value: string | number): string {
   if (typeof value === "number") return String(value);
-  return /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const line = value.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
+  return /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/u.test(line) ? `'${line}` : line;
 }
 
 /** Lines end in CR LF, as the format has it. */

@@ -57,6 +57,8 @@ h3 { font-size: 1.05rem; margin: 1.5rem 0 .4rem; }
 p { margin: .3rem 0 .8rem; max-width: 60rem; }
 .soft { color: var(--soft); }
 .scroll { overflow-x: auto; }
+.scroll table { min-width: 46rem; }
+td:last-child { min-width: 10rem; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; font-size: .92rem; }
 th { text-align: left; background: var(--shade); border-bottom: 2px solid var(--line); padding: .35rem .6rem; vertical-align: bottom; }
 td { border-bottom: 1px solid var(--line); padding: .35rem .6rem; vertical-align: top; }
@@ -69,5 +71,6 @@ figure { margin: 1rem 0 1.5rem; }
 figcaption { color: var(--soft); font-size: .88rem; margin-top: .25rem; }
 svg { width: 100%; max-width: 60rem; height: auto; font: 12px system-ui, "Segoe UI", "DejaVu Sans", Arial, sans-serif; }
 ul { padding-left: 1.2rem; }
-@media print { body { max-width: none; padding: 0; font-size: 10.5px; } h2, h3 { break-after: avoid; } tr, figure, .cards { break-inside: avoid; } .scroll { overflow: visible; } }
+@page { size: A4; margin: 14mm; }
+@media print { html { font-size: 10.5px; } body { max-width: none; padding: 0; font-size: 1rem; } h2, h3 { break-after: avoid; } tr, figure, .cards { break-inside: avoid; } .scroll { overflow: visible; } .scroll table, td:last-child { min-width: 0; } }
 `;

@@ -16,6 +16,8 @@ export interface Chart {
   format(value: number): string;
   /** Horizontal lines with a name, such as the disk that is ordered. */
   readonly marks?: readonly { readonly value: number; readonly name: string }[];
+  /** Steps an axis may have, in rising order, for values that are not counted by ten. */
+  readonly steps?: readonly number[];
   /** Axis of powers of ten, for values that lie far apart. */
   readonly logarithmic?: boolean;
 }
@@ -60,7 +62,7 @@ interface Scale {
   y(value: number): number;
 }
 
-function scaleOf({ series, marks = [], logarithmic }: Chart): Scale {
+function scaleOf({ series, marks = [], steps = [], logarithmic }: Chart): Scale {
   const all = [...series.flatMap(({ values }) => values), ...marks.map(({ value }) => value)].filter(
     Number.isFinite,
   );
@@ -76,7 +78,7 @@ function scaleOf({ series, marks = [], logarithmic }: Chart): Scale {
         bottom - (plotHeight * (Math.log10(Math.max(10 ** low, value)) - low)) / Math.max(1, high - low),
     };
   }
-  const step = niceStep(most / 5);
+  const step = steps.find((one) => one >= most / 5) ?? niceStep(most / 5);
   const top = Math.ceil((most * 1.08) / step) * step;
   const ticks = Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step);
   return { ticks, y: (value) => bottom - (plotHeight * value) / top };

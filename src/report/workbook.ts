@@ -4,8 +4,9 @@ export type CellStyle =
   | "title"
   | "heading"
   | "headingRight"
-  | "headingAfterNumber"
+  | "headingIndented"
   | "text"
+  | "textIndented"
   | "note"
   | "input"
   | "computed"
@@ -55,11 +56,16 @@ export const text = (value: string, style: CellStyle = "text", span?: number): W
   ...(span !== undefined && { span }),
 });
 
-/** Heads of columns; those of numbers stand above their digits. */
-export const headings = (names: readonly string[], numeric: readonly number[] = []): WorkbookCell[] =>
+/** Heads of columns; those of numbers stand above their digits, those of notes above their indented text. */
+export const headings = (
+  names: readonly string[],
+  numeric: readonly number[] = [],
+  notes: readonly number[] = [],
+): WorkbookCell[] =>
   names.map((name, i) => {
     if (numeric.includes(i)) return text(name, "headingRight");
-    return text(name, numeric.includes(i - 1) ? "headingAfterNumber" : "heading");
+    const isIndented = numeric.includes(i - 1) || notes.includes(i);
+    return text(name, isIndented ? "headingIndented" : "heading");
   });
 
 /** A value that the reader may change. */

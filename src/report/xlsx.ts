@@ -39,9 +39,10 @@ const styles: Readonly<Record<CellStyle, Record<string, unknown>>> = {
   title: { fontWeight: "bold", fontSize: 16, textColor: "#12263f" },
   heading: headingStyle,
   headingRight: { ...headingStyle, align: "right" },
-  headingAfterNumber: { ...headingStyle, align: "left", indent: 1 },
+  headingIndented: { ...headingStyle, align: "left", indent: 1 },
   label: { fontWeight: "bold", wrap: true },
   text: { wrap: true },
+  textIndented: { wrap: true, align: "left", indent: 1 },
   note: { fontStyle: "italic", textColor: "#5a6573", wrap: true, align: "left", indent: 1 },
   input: { textColor: blue, backgroundColor: "#eef4ff", borderStyle: "thin", borderColor: "#b9cbe8" },
   computed: {},
@@ -92,9 +93,10 @@ function sizedRow(row: WorkbookRow, columns: readonly number[]): Cell[] {
 function linesOf(cell: WorkbookCell | undefined, column: number, columns: readonly number[]): number {
   if (!cell || typeof cell.value !== "string" || cell.formula !== undefined) return 1;
   const width = columns.slice(column, column + (cell.span ?? 1)).reduce((sum, one) => sum + one, 0);
+  const isIndented = cell.style === "note" || cell.style === "textIndented";
+  const isPlain = cell.style === "text" || isIndented;
   // Bold text and an indent take more room than plain text.
-  const room =
-    width * (cell.style === "text" || cell.style === "note" ? 1.12 : 0.95) - (cell.style === "note" ? 1 : 0);
+  const room = width * (isPlain ? 1.12 : 0.95) - (isIndented ? 1 : 0);
   return Math.ceil(cell.value.length / Math.max(1, room));
 }
 

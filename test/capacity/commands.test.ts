@@ -132,6 +132,11 @@ test.each([
   ["a missing key", "key,rows\n,5\n", "keys.csv:2"],
   ["a negative weight", "key,rows\na,1\nb,-1\n", "keys.csv:3"],
   ["a weight that is no number", "key,rows\na,many\n", 'rows is "many"'],
+  ["work that adds up to nothing", "key,rows\na,0\n", "adds up to nothing"],
+  ["work without bounds", "key,rows\na,1e308\nb,1e308\n", "more than a number holds"],
+  ["a column twice", "key,key\na,b\n", "two columns key"],
+  ["another separator", "key;n\na;1\n", "separated by commas"],
+  ["a name that would move the cursor", "\u001b[31mname\nx\n", "it has: ·[31mname"],
   ["a quote without end", 'key,rows\n"a,1\n', "keys.csv:2"],
 ])("%s is refused with its place", async (_, text, says) => {
   const run = await shards(csv(text), ...(text.includes("rows") ? ["--weight-column", "rows"] : []));

@@ -114,7 +114,7 @@ describe("not enough data", () => {
   test.each([
     ["no run at all", [], /0 runs/],
     ["ten runs", runs.slice(0, 10), /10 runs over 10 days/],
-    ["forty runs on one day", Array.from({ length: 40 }, () => runs[0]!), /40 runs over 1 days/],
+    ["forty runs on one day", Array.from({ length: 40 }, () => runs[0]!), /40 runs over 1 day/],
     ["the same rows every time", runs.map((run) => ({ ...run, rows: 1_000 })), /the same number of rows/],
     [
       "more rows, shorter runs",
@@ -134,7 +134,7 @@ describe("not enough data", () => {
     expect(kindOf(answer, "ordinary").verdict).toBe("fits");
     expect(kindOf(answer, "quarter-end")).toMatchObject({
       verdict: "unknown",
-      reason: "not enough data: 1 such day(s) recorded, at least 2 are needed",
+      reason: "not enough data: 1 such day recorded, at least 2 are needed",
     });
     expect(answer.verdict).toBe("unknown");
   });
@@ -154,8 +154,21 @@ describe("not enough data", () => {
     const answer = forecastPeaks(
       ask([...history(truth), { fireTime: new Date("2026-02-04T02:00:00Z"), rows: 0, durationMs: 5 }]),
     );
-    expect(answer.notes.join()).toMatch(/1 run\(s\) without rows or duration were left out/);
+    expect(answer.notes.join()).toMatch(/Left out: 1 run without rows or duration/);
   });
+});
+
+test("runs after the last day known are left out, and said so", () => {
+  const later = { fireTime: new Date("2199-01-01T02:00:00Z"), rows: 1, durationMs: 1 };
+  const answer = forecastPeaks(ask([...history(truth), later]));
+  expect(answer.notes.join()).toMatch(/Left out: 1 run after 2026-02-04/);
+  expect(answer.forecasts).toEqual(forecastPeaks(ask(history(truth))).forecasts);
+});
+
+test.each(["2031-01-01", "9999-12-31", "0001-01-01"])("records tell nothing about %s", (today) => {
+  const answer = forecastPeaks(ask(history(truth), { today }));
+  expect(answer.verdict).toBe("unknown");
+  for (const one of answer.forecasts) expect(one.reason).toMatch(/not enough data/);
 });
 
 describe("calendar", () => {

@@ -169,6 +169,6 @@ describe("a catalogue of one's own", () => {
   });
   test("a machine that its own supplies cannot feed is none", () => {
     const hungry = base.map((part) => (part.type === "cpu" ? { ...part, watts: 390 } : part));
-    expect(() => pick({}, hungry)).toThrow(/power: .* W need more than s supplies/);
+    expect(() => pick({}, hungry)).toThrow(/power: .* W are more than s supplies/);
   });
 });

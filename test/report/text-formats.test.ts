@@ -13,11 +13,14 @@ const sheet = sheetUnderTest();
 const attacked = hostileSheet();
 
 describe("csv", () => {
-  test.each(["=1+1", "+1", "-1", "@A1", "\tx", "\rx"])("%j is made text", (value) => {
+  test.each(["=1+1", "+1", "-1", "@A1", " =1", "\uFF1D1"])("%j is made text", (value) => {
     expect(safeCell(value)).toBe(`'${value}`);
   });
+  test.each(["\t=x", "\r\n=x", "\u0000=x"])("%j is made text on one line", (value) => {
+    expect(safeCell(value)).toBe("' =x");
+  });
   test("numbers stay numbers, also negative ones; quotes are doubled; lines end in CR LF", () => {
-    expect(csvText([[-1, 'a"b', "c,d", "e\nf", "plain"]])).toBe('-1,"a""b","c,d","e\nf",plain\r\n');
+    expect(csvText([[-1, 'a"b', "c,d", "e\nf", "plain"]])).toBe('-1,"a""b","c,d",e f,plain\r\n');
   });
   test("the bill adds up to the total, whatever the parts are called", () => {
     for (const one of [sheet, attacked]) {

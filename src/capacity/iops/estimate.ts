@@ -200,6 +200,8 @@ function checkQuestion(question: IopsQuestion): void {
   if (!Number.isInteger(question.disks) || question.disks < fewest) {
     bad("--disks", question.disks, `a whole number of at least ${fewest} for ${question.layout}`);
   }
+  if (question.layout === "raid10" && question.disks % 2 === 1)
+    bad("--disks", question.disks, "an even number: raid10 holds every drive twice");
 }
 
 function bindingOf(figures: Record<string, Figure>): Binding {

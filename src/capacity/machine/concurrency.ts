@@ -203,7 +203,7 @@ function notesOf(
 }
 
 function checkMachine({ cores, memoryBytes, numaNodes }: Machine, need: ShardNeed): void {
-  const bad = (option: string, value: number, expected: string) => {
+  const bad = (option: string, value: number | string, expected: string) => {
     throw new EscapementError("E_BAD_VALUE", {
       option,
       value,
@@ -214,8 +214,9 @@ function checkMachine({ cores, memoryBytes, numaNodes }: Machine, need: ShardNee
   if (!Number.isInteger(cores) || cores < 1) bad("--cores", cores, "a whole number of at least 1");
   if (!Number.isInteger(numaNodes) || numaNodes < 1)
     bad("--numa-nodes", numaNodes, "a whole number of at least 1");
+  if (numaNodes > cores) bad("--numa-nodes", numaNodes, `at most the ${cores} cores`);
   if (!(memoryForJobs(memoryBytes) > 0))
-    bad("--memory", memoryBytes, "more than the 2 GiB that the system keeps");
+    bad("--memory", gib(memoryBytes), "more than the 2 GiB that the system keeps");
   if (!(need.peakBytes > 0)) bad("--peak", need.peakBytes, "more than nothing");
   if (!(need.cores > 0)) bad("--cores-per-shard", need.cores, "more than 0");
   if (need.iops < 0) bad("--iops-per-shard", need.iops, "at least 0");

@@ -34,11 +34,8 @@ export function peakOf(parts: MemoryParts): {
     return { bytes: positive("--peak", parts.peakBytes), formula: "measured peak", isMeasured: true };
   }
   if (parts.heapBytes === undefined) {
-    throw new EscapementError("E_BAD_VALUE", {
-      option: "--heap",
-      value: "(not given)",
-      expected: "given, or --peak with the measured one",
-      hint: "memory.peak of the job's cgroup is the best figure there is",
+    throw new EscapementError("E_USAGE", {
+      what: "give --heap, or --peak with the measured one: memory.peak of the job's cgroup is the best figure there is",
     });
   }
   const heap = positive("--heap", parts.heapBytes);

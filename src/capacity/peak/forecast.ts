@@ -3,6 +3,7 @@
  * and answers: does the run outgrow its period? Says "not enough data" where
  * that is the answer.
  */
+import { counted } from "../format.ts";
 import { seeded } from "../random.ts";
 import { type SourceId, sourceOf } from "../source.ts";
 import { quantile } from "../statistics.ts";
@@ -63,16 +64,19 @@ const fewestDays = 14;
 /** A kind of day must have been seen so often before its size can be told. */
 const fewestOfKind = 2;
 const draws = 4_000;
+/** Records that end longer ago than this, and than they reach over, say nothing about tomorrow, days. */
+const longestGap = 31;
 
 export function forecastPeaks(question: PeakQuestion): PeakAnswer {
-  const { runs, calendar } = question;
-  const usable = runs.filter(({ rows, durationMs }) => rows > 0 && durationMs > 0);
+  const { runs, calendar, today } = question;
+  const known = runs.filter(({ fireTime }) => dayOf(fireTime, calendar) <= lastKnown(today, calendar));
+  const usable = known.filter(({ rows, durationMs }) => rows > 0 && durationMs > 0);
   const largest = largestOfDay(usable, calendar);
   const days = [...largest.keys()].sort();
   const span = days.length === 0 ? 0 : daysBetween(days[0]!, days.at(-1)!) + 1;
   const base = {
     source: { id: "regression" as const, text: sourceOf("regression").text },
-    notes: notesOf(runs.length - usable.length, days.at(-1), question.today),
+    notes: notesOf(runs.length - known.length, known.length - usable.length, days.at(-1), today),
   };
   const nothing = (reason: string): PeakAnswer => ({
     ...base,
@@ -89,7 +93,13 @@ export function forecastPeaks(question: PeakQuestion): PeakAnswer {
   });
   if (usable.length < fewestRuns || span < fewestDays) {
     return nothing(
-      `not enough data: ${usable.length} runs over ${span} days, at least ${fewestRuns} over ${fewestDays} are needed`,
+      `not enough data: ${counted(usable.length, "run")} over ${counted(span, "day")}; at least ${fewestRuns} with rows and a duration over ${fewestDays} days are needed`,
+    );
+  }
+  const age = daysBetween(days.at(-1)!, today);
+  if (age > Math.max(longestGap, span)) {
+    return nothing(
+      `not enough data: the latest run is ${age} days old, more than the ${span} days that the records reach over`,
     );
   }
   const duration = regress(
@@ -199,7 +209,7 @@ function forecastDay(
       kind,
       day,
       verdict: "unknown",
-      reason: `not enough data: ${seen} such day(s) recorded, at least ${fewestOfKind} are needed`,
+      reason: `not enough data: ${counted(seen, "such day")} recorded, at least ${fewestOfKind} are needed`,
     };
   }
   const random = seeded(seed);
@@ -219,6 +229,8 @@ function forecastDay(
     number,
     number,
   ];
+  if (!Number.isFinite(high) || !Number.isFinite(rows[0]))
+    return { kind, day, verdict: "unknown", reason: "not enough data: the fit gives no number for this day" };
   const verdict = middle > periodMs ? "outgrows" : high > periodMs ? "at-risk" : "fits";
   const share = `${(over * 100).toFixed(over > 0 && over < 0.01 ? 2 : 0)} %`;
   return {
@@ -240,11 +252,17 @@ function worst(forecasts: readonly PeakForecast[]): PeakForecast["verdict"] {
   return "fits";
 }
 
-function notesOf(dropped: number, last: Day | undefined, today: Day): string[] {
+/** A run of today may work on the data of a later day. */
+function lastKnown(today: Day, { dayOffset }: Calendar): Day {
+  return addDays(today, Math.max(0, dayOffset));
+}
+
+function notesOf(later: number, dropped: number, last: Day | undefined, today: Day): string[] {
   const notes = [
     "The interval is for one run of the largest size of its day; 90 of 100 such runs lie in it if the past goes on.",
   ];
-  if (dropped > 0) notes.push(`${dropped} run(s) without rows or duration were left out.`);
+  if (later > 0) notes.push(`Left out: ${counted(later, "run")} after ${today}.`);
+  if (dropped > 0) notes.push(`Left out: ${counted(dropped, "run")} without rows or duration.`);
   if (last !== undefined && daysBetween(last, today) > 14)
     notes.push(`The latest run is of ${last}: the forecast reaches further than it looks back.`);
   return notes;

@@ -2,7 +2,7 @@
 import { EscapementError } from "../../base/errors.ts";
 import type { Catalogue, Part, PartOf, PartType } from "../../spec/catalogue-schema.ts";
 import type { Role } from "../../spec/procurement-schema.ts";
-import { decimalBytes, formatValue } from "../format.ts";
+import { counted, decimalBytes, formatValue } from "../format.ts";
 import { writePenalty } from "../iops/media.ts";
 
 /** What is asked of one machine. */
@@ -57,18 +57,25 @@ const layouts: Readonly<
 /** Every machine of the catalogue that fits, cheapest first. @throws E_BAD_DATA naming what the catalogue lacks */
 export function configurations(catalogue: Catalogue, demand: MachineDemand): Configuration[] {
   const found: Configuration[] = [];
-  const misses = new Set<string>();
+  const misses: Miss[] = [];
   for (const server of partsOf(catalogue, "server")) {
     for (const cpu of partsOf(catalogue, "cpu")) {
       for (let sockets = 1; sockets <= server.sockets; sockets++) {
         const result = complete(catalogue, demand, server, cpu, sockets);
-        if (typeof result === "string") misses.add(result);
+        if ("reason" in result) misses.push(result);
         else found.push(result);
       }
     }
   }
   if (found.length === 0) throw missing(catalogue, demand, misses);
   return found.sort((a, b) => a.price - b.price || a.watts - b.watts);
+}
+
+/** Why a machine does not do. */
+interface Miss {
+  /** Steps it had passed: what stopped the machine that came furthest is what the catalogue lacks. */
+  readonly step: number;
+  readonly reason: string;
 }
 
 /** A machine, or why it is none. */
@@ -78,24 +85,24 @@ function complete(
   server: PartOf<"server">,
   cpu: PartOf<"cpu">,
   sockets: number,
-): Configuration | string {
+): Configuration | Miss {
   const cores = sockets * cpu.cores;
-  if (cores < demand.cores) return `cores: ${demand.cores} are needed`;
+  if (cores < demand.cores) return { step: 0, reason: `cores: ${demand.cores} are needed` };
   if (server.powerSupplies < demand.powerSupplies)
-    return `power supplies: ${demand.powerSupplies} are needed`;
+    return { step: 1, reason: `power supplies: ${demand.powerSupplies} are needed` };
   const memory = cheapestMemory(catalogue, demand.memoryBytes, server, sockets, sockets * cpu.numaNodes);
-  if (!memory) return `memory: ${formatValue(demand.memoryBytes, "memory")} are needed`;
+  if (!memory) return { step: 2, reason: `memory: ${formatValue(demand.memoryBytes, "memory")} are needed` };
   const disk = cheapestDisks(catalogue, demand, server);
-  if (typeof disk === "string") return disk;
+  if (typeof disk === "string") return { step: 3, reason: disk };
   const network = cheapest(
     partsOf(catalogue, "network").filter(({ gigabits }) => gigabits >= demand.networkGigabits),
   );
-  if (!network) return `network: ${demand.networkGigabits} Gbit/s are needed`;
+  if (!network) return { step: 4, reason: `network: ${demand.networkGigabits} Gbit/s are needed` };
   const lines: ConfigurationLine[] = [
     {
       part: server,
       quantity: 1,
-      why: `${server.sockets} socket(s), ${server.driveBays} bays, ${server.powerSupplies} power supplies`,
+      why: `${counted(server.sockets, "socket")}, ${counted(server.driveBays, "bay")}, ${counted(server.powerSupplies, "power supply", "power supplies")}`,
     },
     { part: cpu, quantity: sockets, why: `${demand.cores} cores are needed, ${cores} come` },
     {
@@ -110,7 +117,7 @@ function complete(
   // With two supplies each must carry the machine alone.
   const alone = Math.max(1, demand.powerSupplies - 1);
   if (watts > server.powerSupplyWatts * alone)
-    return `power: ${watts} W need more than ${server.title} supplies`;
+    return { step: 5, reason: `power: ${watts} W are more than ${server.title} supplies` };
   return {
     lines,
     price: lines.reduce((sum, { part, quantity }) => sum + part.price.amount * quantity, 0),
@@ -174,7 +181,7 @@ function cheapestDisks(
         {
           part: drive,
           quantity: drives,
-          why: `${layout}: ${decimalBytes(usableBytes)} usable, ${decimalBytes(demand.diskBytes)} needed; ${writePenalty[layout]} operation(s) a write`,
+          why: `${layout}: ${decimalBytes(usableBytes)} usable, ${decimalBytes(demand.diskBytes)} needed; ${counted(writePenalty[layout], "operation")} a write`,
         },
       ];
       if (controller)
@@ -204,11 +211,13 @@ function cheapest<T extends Part>(parts: readonly T[]): T | undefined {
   return [...parts].sort((a, b) => a.price.amount - b.price.amount)[0];
 }
 
-function missing(catalogue: Catalogue, demand: MachineDemand, misses: ReadonlySet<string>): EscapementError {
+function missing(catalogue: Catalogue, demand: MachineDemand, misses: readonly Miss[]): EscapementError {
   const empty = (["server", "cpu", "memory", "disk", "network"] as const).filter(
     (type) => partsOf(catalogue, type).length === 0,
   );
-  const reason = empty.length > 0 ? `it has no part of type ${empty.join(", ")}` : [...misses].join("; ");
+  const furthest = Math.max(...misses.map(({ step }) => step));
+  const reasons = new Set(misses.filter(({ step }) => step === furthest).map((one) => one.reason));
+  const reason = empty.length > 0 ? `it has no part of type ${empty.join(", ")}` : [...reasons].join("; ");
   return new EscapementError("E_BAD_DATA", {
     what: `no machine for ${demand.role} can be put together from the catalogue: ${reason}`,
     hint: "add a part that fits, or change what the sheet asks for",

@@ -158,7 +158,7 @@ function shardsOf(workload: Workload): Sheet["shards"] {
 function notesOf(workload: Workload, catalogue: Catalogue): string[] {
   const dates = catalogue.parts.map(({ price }) => price.date).sort();
   const notes = [
-    `Prices are of ${dates[0]} to ${dates.at(-1)}; each part names its source. A planning figure is not a quote.`,
+    `Prices are of ${dates[0]}${dates[0] === dates.at(-1) ? "" : ` to ${dates.at(-1)}`}; each part names its source. A planning figure is not a quote.`,
   ];
   const monthly = Math.max(
     1,

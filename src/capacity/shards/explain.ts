@@ -1,7 +1,7 @@
 /** The working behind a chosen shard count: figures with formulas, and what a reader must know. */
 import { formatDuration } from "../../base/duration.ts";
 import { type Figure, figure } from "../figure.ts";
-import { formatMs } from "../format.ts";
+import { counted, formatMs } from "../format.ts";
 import type { Candidate, ShardQuestion } from "./candidate.ts";
 import type { KeyTally } from "./key-tally.ts";
 import { ceilingMs, fewestPerNode, longestMs, shortestMs } from "./limits.ts";
@@ -119,7 +119,7 @@ export function notesOf(chosen: Candidate, question: ShardQuestion, tally?: KeyT
   const fits = Math.floor(totalMs / (fewestPerNode * shortestMs));
   if (chosen.perNode < fewestPerNode) {
     notes.push(
-      `The work fills at most ${Math.max(1, fits)} node(s) with ${fewestPerNode} shards of 2 minutes each; more nodes do not help this job.`,
+      `The work fills at most ${counted(Math.max(1, fits), "node")} with ${fewestPerNode} shards of 2 minutes each; more nodes do not help this job.`,
     );
   }
   const fair = totalMs / (nodes * slotsPerNode);

@@ -62,7 +62,8 @@ function drawTimes({ shardMs, spread, overheadMs }: MakespanInput, random: Rando
  */
 function run(times: readonly number[], input: MakespanInput, lossAtMs: number | undefined): number {
   const { nodes, slotsPerNode, takeoverMs } = input;
-  const heap = new SlotHeap(nodes * slotsPerNode);
+  // Free slots go first, in order: those that not even a lost node's shards would reach are left out.
+  const heap = new SlotHeap(Math.min(nodes * slotsPerNode, times.length + 2 * slotsPerNode));
   const again: { readyMs: number; ms: number }[] = [];
   let next = 0;
   let end = 0;

@@ -1,4 +1,5 @@
 /** What the storage calculator is asked, what it assumes, and what it refuses. */
+import { formatDuration } from "../../base/duration.ts";
 import { EscapementError } from "../../base/errors.ts";
 
 const day = 86_400_000;
@@ -59,8 +60,10 @@ export function checkQuestion(question: StorageQuestion): void {
     if (!Number.isFinite(value) || value < least || value > most) {
       throw new EscapementError("E_BAD_VALUE", {
         option,
-        value,
-        expected: `from ${least} to ${most}`,
+        value: key.endsWith("Ms") ? formatDuration(value) : value,
+        expected: key.endsWith("Ms")
+          ? `from ${formatDuration(least)} to ${formatDuration(most)}`
+          : `from ${least} to ${most}`,
         hint: "run with --help to see what it means",
       });
     }

@@ -69,7 +69,7 @@ async function printConcurrency(
   const { printAnswer } = await import("./print-answer.ts");
   answers.forEach(({ name, answer }, i) => {
     if (i > 0) print();
-    const text = `${answer.slots} shards of ${name} at once`;
+    const text = `${answer.slots} ${answer.slots === 1 ? "shard" : "shards"} of ${name} at once`;
     print(
       `${paint.bold(answer.slots === 0 ? paint.red(text) : paint.green(text))}, limited by ${answer.binding.constraint}`,
     );

@@ -1,6 +1,7 @@
 /** Reads CSV of any size, line by line: quoted fields with doubled quotes, `\n` or `\r\n`, the first line names the columns. */
 import { createReadStream } from "node:fs";
 import { EscapementError, messageOf } from "../../base/errors.ts";
+import { plainText } from "./plain-text.ts";
 
 export interface CsvLine {
   readonly fields: readonly string[];
@@ -32,7 +33,7 @@ export async function readCsv(
     if (hasHeader) onLine({ fields, line });
     else {
       hasHeader = true;
-      onHeader(fields.map((name) => name.trim().replace(/^\uFEFF/, "")));
+      onHeader(fields.map((name) => name.replace(/^\uFEFF/, "").trim()));
     }
   };
   try {
@@ -132,13 +133,29 @@ function broken(file: string, line: number, what: string): EscapementError {
   );
 }
 
-/** Place of a column by name. @throws E_BAD_DATA naming the columns there are */
+/** A file that is no CSV has no names worth telling. */
+const namesTold = 12;
+
+/** Place of a column by name. @throws E_BAD_DATA naming the columns there are, or that there are two */
 export function columnIndex(columns: readonly string[], wanted: string, file: string): number {
   const index = columns.indexOf(wanted);
+  if (index >= 0 && columns.indexOf(wanted, index + 1) >= 0) {
+    throw new EscapementError(
+      "E_BAD_DATA",
+      { what: `${file} has two columns ${plainText(wanted)}`, hint: "give each column a name of its own" },
+      { at: `${file}:1` },
+    );
+  }
   if (index >= 0) return index;
+  const told = columns.slice(0, namesTold).map(plainText).join(", ");
+  const separator =
+    columns.length === 1 && /[;\t]/.test(columns[0]!) ? "; fields are separated by commas" : "";
   throw new EscapementError(
     "E_BAD_DATA",
-    { what: `${file} has no column ${wanted}`, hint: `it has: ${columns.join(", ")}` },
+    {
+      what: `${file} has no column ${plainText(wanted)}`,
+      hint: `it has: ${told}${columns.length > namesTold ? ", …" : ""}${separator}`,
+    },
     { at: `${file}:1` },
   );
 }

@@ -1,12 +1,13 @@
 /** `escapement capacity from-cluster`: a workload file out of what a live record store has seen. */
-import { writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { EscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
+import { counted } from "../../capacity/format.ts";
 import { defineCommand } from "../command.ts";
 import { withStore, withStoreOptions } from "../store-url.ts";
 import { print, printJson, say } from "../terminal.ts";
 import { wholeOption } from "./options.ts";
+import { saveFile } from "./save-file.ts";
 
 interface FromClusterOptions {
   readonly cluster?: string;
@@ -35,7 +36,7 @@ export function buildFromCluster(): Command {
     .action(async (options: FromClusterOptions) => {
       const { observeWorkload } = await import("./observed-workload.ts");
       const { workloadText } = await import("./workload-text.ts");
-      const days = wholeOption("--days", options.days, 1);
+      const days = wholeOption("--days", options.days, 1, 3_660);
       const observed = await withStore(options, (db) => observeWorkload(db, days));
       if (observed.jobs.length === 0) {
         throw new EscapementError("E_UNKNOWN", {
@@ -45,10 +46,10 @@ export function buildFromCluster(): Command {
       }
       for (const name of observed.leftOut) say(`${name}: no finished run, left out`);
       const text = workloadText(options.name, observed);
-      if (options.output !== undefined) await writeFile(options.output, text);
+      if (options.output !== undefined) await saveFile(options.output, text);
       if (options.json)
         printJson({ ...observed, ...(options.output !== undefined && { file: options.output }) });
       else if (options.output === undefined) print(text.trimEnd());
-      else say(`wrote ${options.output}: ${observed.jobs.length} job(s)`);
+      else say(`wrote ${options.output}: ${counted(observed.jobs.length, "job")}`);
     });
 }

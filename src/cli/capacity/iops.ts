@@ -54,13 +54,21 @@ export function buildIops(): Command {
       const { answer, measurement } = await ask(options);
       const { flushHeadroom, writeHeadroom, cpuHeadroom } = answer.figures;
       const headroom = Math.min(flushHeadroom!.value, writeHeadroom!.value, cpuHeadroom!.value);
+      const writesUnknown = measurement !== undefined && !measurement.writesMeasured;
       if (options.json) printJson({ ...answer, ...(measurement && { measurement }) });
-      else await printIops(answer, headroom);
+      else await printIops(answer, headroom, writesUnknown);
       if (headroom < 1) process.exitCode = ExitCode.failed;
+      else if (writesUnknown) process.exitCode = ExitCode.unknown;
     });
 }
 
-async function ask(options: IopsOptions): Promise<{ answer: Answer; measurement?: Record<string, unknown> }> {
+interface DiskFigures {
+  readonly medium: Medium;
+  readonly writesMeasured: boolean;
+  readonly notes: readonly string[];
+}
+
+async function ask(options: IopsOptions): Promise<{ answer: Answer; measurement?: DiskFigures }> {
   const [
     { storageQuestion },
     { estimateIops },
@@ -78,11 +86,11 @@ async function ask(options: IopsOptions): Promise<{ answer: Answer; measurement?
   ]);
   const question = await storageQuestion(options);
   const layout = choiceOption("--layout", options.layout, Object.keys(writePenalty) as DiskLayout[]);
-  const disks = wholeOption("--disks", options.disks, 1);
+  const disks = wholeOption("--disks", options.disks, 1, 10_000);
   const sessions =
     options.sessions === undefined
       ? (await loadWorkload(options.workload)).spec.executorNodes
-      : wholeOption("--sessions", options.sessions, 1);
+      : wholeOption("--sessions", options.sessions, 1, 100_000);
   const measured = options.measure === undefined ? undefined : await measure(options.measure, disks);
   const medium = measured?.medium ?? (await mediumOf(options));
   const { checkQuestion } = await import("../../capacity/storage/question.ts");
@@ -104,7 +112,7 @@ async function ask(options: IopsOptions): Promise<{ answer: Answer; measurement?
   });
   return {
     answer: { ...answer, notes: [...(measured?.notes ?? []), ...answer.notes] },
-    ...(measured && { measurement: { ...measured } }),
+    ...(measured && { measurement: measured }),
   };
 }
 
@@ -132,9 +140,9 @@ async function mediumOf({ medium, catalogue, disk }: IopsOptions): Promise<Mediu
   };
 }
 
-async function measure(folder: string, disks: number): Promise<{ medium: Medium; notes: readonly string[] }> {
+async function measure(folder: string, disks: number): Promise<DiskFigures> {
   const { measureDisk } = await import("./measure-disk.ts");
-  const disk = await measureDisk(folder);
+  const disk = await measureDisk(folder, "--measure");
   if (disk.flushesPerSecond === undefined) {
     throw new EscapementError("E_UNKNOWN", {
       what: `how fast the disk under ${folder} flushes (${disk.notes.join("; ")})`,
@@ -153,18 +161,21 @@ async function measure(folder: string, disks: number): Promise<{ medium: Medium;
       readIops: disk.readIops ?? 50_000,
       powerLossProtection: disk.hasVolatileCache !== true,
     },
+    writesMeasured: disk.writeIops !== undefined,
     notes,
   };
 }
 
-async function printIops(answer: Answer, headroom: number): Promise<void> {
+async function printIops(answer: Answer, headroom: number, writesUnknown: boolean): Promise<void> {
   const { formatFigure } = await import("../../capacity/format.ts");
   const { printAnswer } = await import("./print-answer.ts");
   const { peakCommits } = answer.figures;
   const verdict =
     headroom < 1
       ? paint.red("the record store cannot keep up")
-      : paint.green(`the record store has ${headroom.toFixed(1)} × what is needed`);
+      : writesUnknown
+        ? paint.yellow("unknown: writes a second were not measured")
+        : paint.green(`the record store has ${headroom.toFixed(1)} × what is needed`);
   print(`${paint.bold(verdict)}: ${formatFigure(peakCommits!)} commits in the busiest window`);
   printAnswer(answer);
 }

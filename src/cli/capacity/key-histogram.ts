@@ -42,10 +42,19 @@ export async function tallyFiles(
   shardCounts: readonly number[],
 ): Promise<KeyTally> {
   const tally = await tallyPasses(shardCounts, (add) => passFiles(files, columns, add));
-  if (tally.lines > 0) return tally;
+  if (tally.lines > 0) return checkedTotal(tally, files.join(", "));
   throw new EscapementError("E_BAD_DATA", {
     what: `${files.join(", ")}: no line but the first`,
     hint: "a histogram has one line for each key",
+  });
+}
+
+/** Work must add up to a number that can be shared out. */
+function checkedTotal(tally: KeyTally, source: string): KeyTally {
+  if (tally.total > 0 && Number.isFinite(tally.total)) return tally;
+  throw new EscapementError("E_BAD_DATA", {
+    what: `${source}: the work of all keys adds up to ${tally.total === 0 ? "nothing" : "more than a number holds"}`,
+    hint: "give the rows or the seconds of each key",
   });
 }
 
@@ -83,7 +92,7 @@ export async function tallyQuery(
   shardCounts: readonly number[],
 ): Promise<KeyTally> {
   const tally = await tallyPasses(shardCounts, (add) => passQuery(url, sql, add));
-  if (tally.lines > 0) return tally;
+  if (tally.lines > 0) return checkedTotal(tally, "the query's answer");
   throw new EscapementError("E_BAD_DATA", {
     what: "the query returned no row",
     hint: "return a key and its work, one row for each key",

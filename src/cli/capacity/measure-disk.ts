@@ -3,7 +3,7 @@ import { type ExecFileException, execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { EscapementError } from "../../base/errors.ts";
+import { EscapementError, messageOf } from "../../base/errors.ts";
 import { parseFio, parsePgTestFsync } from "../../capacity/acceptance/disk-output.ts";
 
 export interface DiskMeasurement {
@@ -17,18 +17,26 @@ export interface DiskMeasurement {
   readonly notes: readonly string[];
 }
 
-/** @param seconds of each test of pg_test_fsync and of fio. @throws E_BAD_VALUE when the folder is none */
-export async function measureDisk(folder: string, seconds = 1): Promise<DiskMeasurement> {
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) {
-    throw new EscapementError("E_BAD_VALUE", {
-      option: "--measure",
+/**
+ * @param option that named the folder, for messages. @param seconds of each test of pg_test_fsync and of fio
+ * @throws E_BAD_VALUE when the folder is none, or none that can be written to
+ */
+export async function measureDisk(folder: string, option: string, seconds = 1): Promise<DiskMeasurement> {
+  const bad = (expected: string) =>
+    new EscapementError("E_BAD_VALUE", {
+      option,
       value: folder,
-      expected: "a folder on this machine",
-      hint: "name the folder that the database will live in",
+      expected,
+      hint: "name the folder that the database or the scratch space will live in",
     });
-  }
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw bad("a folder on this machine");
   const notes: string[] = [];
-  const scratch = await mkdtemp(join(folder, ".escapement-measure-"));
+  let scratch: string;
+  try {
+    scratch = await mkdtemp(join(folder, ".escapement-measure-"));
+  } catch (error) {
+    throw bad(`a folder that can be written to (${messageOf(error)})`);
+  }
   try {
     const flushesPerSecond = await measureFlushes(scratch, seconds, notes);
     const writes = await measureWrites(scratch, seconds, notes);

@@ -1,6 +1,6 @@
 /** Reads the values of options; what is wrong is said in words of the option. */
 import { parseBytes } from "../../base/bytes.ts";
-import { parseDuration } from "../../base/duration.ts";
+import { formatDuration, parseDuration } from "../../base/duration.ts";
 import { EscapementError, isEscapementError } from "../../base/errors.ts";
 
 /** A number such as `0.2`, `2000` or `2e3`. @throws E_BAD_VALUE */
@@ -11,22 +11,57 @@ export function numberOption(option: string, text: string): number {
   return value;
 }
 
-/** A whole number of at least `least`. @throws E_BAD_VALUE */
-export function wholeOption(option: string, text: string, least = 0): number {
+/** A whole number from `least` to `most`. @throws E_BAD_VALUE */
+export function wholeOption(
+  option: string,
+  text: string,
+  least = 0,
+  most: number = Number.MAX_SAFE_INTEGER,
+): number {
   const value = numberOption(option, text);
-  if (!Number.isInteger(value) || value < least)
-    throw bad(option, text, `a whole number of at least ${least}`, "run with --help to see what it means");
-  return value;
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  const expected =
+    most === Number.MAX_SAFE_INTEGER
+      ? `a whole number of at least ${least}`
+      : `a whole number from ${least} to ${most}`;
+  throw bad(option, text, expected, "run with --help to see what it means");
 }
 
-/** Milliseconds. @throws E_BAD_VALUE */
-export function durationOption(option: string, text: string): number {
-  return asValue(option, text, "a duration", () => parseDuration(text));
+/** Milliseconds, at most `mostMs`. @throws E_BAD_VALUE */
+export function durationOption(option: string, text: string, mostMs = Number.POSITIVE_INFINITY): number {
+  const ms = asValue(option, text, "a duration", () => parseDuration(text));
+  if (ms > mostMs)
+    throw bad(option, text, `at most ${formatDuration(mostMs)}`, "run with --help to see what it means");
+  return ms;
 }
 
-/** Bytes. @throws E_BAD_VALUE */
+/** No machine has more of anything; above, figures lose their meaning. */
+const largestBytes = 2 ** 50;
+
+/** Bytes, at most 1 PiB. @throws E_BAD_VALUE */
 export function sizeOption(option: string, text: string): number {
-  return asValue(option, text, "a size", () => parseBytes(text));
+  const bytes = asValue(option, text, "a size", () => parseBytes(text));
+  if (bytes > largestBytes) throw bad(option, text, "at most 1024TiB", "is it the right unit?");
+  return bytes;
+}
+
+/** A calendar day such as 2026-11-11, as it was written. @throws E_BAD_VALUE */
+export function dateOption(option: string, text: string): string {
+  const date = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
+  if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)) return text;
+  throw bad(option, text, "a date", "write for example 2026-11-11");
+}
+
+/** The URL of a PostgreSQL server, as it was written. @throws E_BAD_VALUE */
+export function serverOption(option: string, text: string): string {
+  if (URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)) return text;
+  // The text may hold a password: it is not repeated.
+  throw bad(
+    option,
+    text === "" ? "" : "…",
+    "the URL of a PostgreSQL server",
+    "write for example postgres://user@host:5432/postgres",
+  );
 }
 
 /** One of a few words. @throws E_BAD_VALUE */

@@ -7,7 +7,7 @@ import type { RunRecord } from "../../capacity/peak/run-record.ts";
 import { defineCommand } from "../command.ts";
 import { withStoreOptions } from "../store-url.ts";
 import { paint, print, printJson, table } from "../terminal.ts";
-import { durationOption, wholeOption } from "./options.ts";
+import { dateOption, durationOption, wholeOption } from "./options.ts";
 
 interface PeakOptions {
   readonly runs?: string;
@@ -64,6 +64,7 @@ async function ask(
   options: PeakOptions,
 ): Promise<PeakAnswer & { readonly periodMs: number; readonly timeZone: string }> {
   const { forecastPeaks } = await import("../../capacity/peak/forecast.ts");
+  const { dayOf } = await import("../../capacity/peak/run-record.ts");
   if ((options.runs === undefined) === (options.job === undefined))
     throw new EscapementError("E_USAGE", { what: "give either --runs FILE or --job NAME" });
   const recorded =
@@ -89,13 +90,30 @@ async function ask(
     calendar: {
       timeZone,
       dayOffset: offsetOf(options.dayOffset),
-      promotions: (options.promotion ?? []).map((day) => dateOf("--promotion", day)),
+      promotions: (options.promotion ?? []).map((day) => dateOption("--promotion", day)),
     },
     today:
-      options.today === undefined ? new Date().toISOString().slice(0, 10) : dateOf("--today", options.today),
+      options.today === undefined
+        ? dayOf(new Date(), { timeZone, dayOffset: 0, promotions: [] })
+        : dateOption("--today", options.today),
     seed: wholeOption("--seed", options.seed),
   });
   return { ...answer, periodMs, timeZone };
+}
+
+/** Recorded runs are of this age, and of days that the calendar has. @throws E_BAD_DATA */
+function checkedInstant(instant: Date, text: string, at: string): Date {
+  const day = text.slice(0, 10);
+  const isDay = new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  if (isDay && instant.getUTCFullYear() >= 1970) return instant;
+  throw new EscapementError(
+    "E_BAD_DATA",
+    {
+      what: `fire_time is ${JSON.stringify(text)}, ${isDay ? "before 1970" : "no day of the calendar"}`,
+      hint: "correct the line",
+    },
+    { at },
+  );
 }
 
 async function readRuns(file: string): Promise<RunRecord[]> {
@@ -134,7 +152,7 @@ async function readRuns(file: string): Promise<RunRecord[]> {
       };
       try {
         runs.push({
-          fireTime: parseInstant(fireTime),
+          fireTime: checkedInstant(parseInstant(fireTime), fireTime, at),
           rows: number("rows", rows),
           durationMs: number("duration_seconds", seconds) * 1_000,
         });
@@ -167,18 +185,6 @@ function offsetOf(text: string): number {
       hint: "-1 for the day before",
     });
   return days;
-}
-
-function dateOf(option: string, text: string): string {
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text);
-  if (!isDate)
-    throw new EscapementError("E_BAD_VALUE", {
-      option,
-      value: text,
-      expected: "a date",
-      hint: "write for example 2026-11-11",
-    });
-  return text;
 }
 
 const words: Readonly<Record<PeakForecast["verdict"], string>> = {

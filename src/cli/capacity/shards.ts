@@ -5,7 +5,8 @@ import { ExitCode } from "../../base/exit-code.ts";
 import type { ShardAnswer } from "../../capacity/shards/choose.ts";
 import { defineCommand } from "../command.ts";
 import { paint, print, printJson, table } from "../terminal.ts";
-import { durationOption, numberOption, wholeOption } from "./options.ts";
+import { durationOption, numberOption, serverOption, wholeOption } from "./options.ts";
+import { plainText } from "./plain-text.ts";
 
 interface ShardOptions {
   readonly total: string;
@@ -56,16 +57,18 @@ export function buildShards(): Command {
     });
 }
 
+const dayMs = 86_400_000;
+
 async function ask(options: ShardOptions): Promise<ShardAnswer> {
   const { candidateCounts, chooseShards } = await import("../../capacity/shards/choose.ts");
   const question = {
     totalMs: durationOption("--total", options.total),
     targetMs: durationOption("--target", options.target),
     nodes: numberOption("--nodes", options.nodes),
-    slotsPerNode: wholeOption("--slots", options.slots, 1),
-    overheadMs: durationOption("--overhead", options.overhead),
+    slotsPerNode: wholeOption("--slots", options.slots, 1, 1_000),
+    overheadMs: durationOption("--overhead", options.overhead, dayMs),
     spread: numberOption("--spread", options.spread),
-    takeoverMs: durationOption("--takeover", options.takeover),
+    takeoverMs: durationOption("--takeover", options.takeover, dayMs),
     seed: wholeOption("--seed", options.seed),
   };
   if (question.spread < 0 || question.spread > 10) {
@@ -80,7 +83,10 @@ async function ask(options: ShardOptions): Promise<ShardAnswer> {
   const { tallyFiles, tallyQuery } = await import("./key-histogram.ts");
   if (options.keysQuery !== undefined) {
     if (options.url === undefined) throw new EscapementError("E_USAGE", { what: "--keys-query needs --url" });
-    return chooseShards(question, await tallyQuery(options.url, options.keysQuery, counts));
+    return chooseShards(
+      question,
+      await tallyQuery(serverOption("--url", options.url), options.keysQuery, counts),
+    );
   }
   if (options.keys === undefined) return chooseShards(question);
   const columns = {
@@ -113,7 +119,7 @@ async function printShards(answer: ShardAnswer): Promise<void> {
       table(
         ["key to split off", "share", "shards", "why"],
         chosen.skew.split.map((one) => [
-          one.key,
+          plainText(one.key),
           `${(one.share * 100).toFixed(1)} %`,
           String(one.parts),
           one.why,

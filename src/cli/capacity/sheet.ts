@@ -1,12 +1,13 @@
 /** `escapement capacity sheet`: the procurement sheet, in the format its file name asks for. */
-import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import type { Command } from "commander";
-import { EscapementError, messageOf } from "../../base/errors.ts";
+import { EscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
 import { defineCommand } from "../command.ts";
 import { paint, print, printJson, say, table } from "../terminal.ts";
+import { dateOption } from "./options.ts";
+import { saveFile } from "./save-file.ts";
 
 interface SheetOptions {
   readonly output?: string;
@@ -24,7 +25,7 @@ export function buildSheetCommand(): Command {
       "escapement capacity sheet -o order.html --workload workload.yaml --catalogue catalogue.yaml",
       "escapement capacity sheet --json",
     ],
-    exitCodes: [ExitCode.ok, ExitCode.badData],
+    exitCodes: [ExitCode.ok, ExitCode.badData, ExitCode.unavailable],
     notes:
       "The name of the file decides the format: .xlsx (with live formulas), .html (with charts), .md, .csv (the bill), or\n.json (which escapement capacity accept reads). Copy capacity/ of the program and put your own figures in.",
   })
@@ -38,7 +39,7 @@ export function buildSheetCommand(): Command {
       const extension = options.output === undefined ? undefined : formatOf(options.output);
       const sheet = await readSheet(options);
       if (options.output !== undefined && extension !== undefined) {
-        await save(options.output, await render(sheet, extension));
+        await saveFile(options.output, await render(sheet, extension));
         say(`wrote ${options.output}`);
       }
       if (options.json) printJson({ ...sheet });
@@ -61,7 +62,8 @@ export async function readSheet(
     workload,
     catalogue,
     procurement: procurement.spec,
-    date: options.date ?? new Date().toISOString().slice(0, 10),
+    date:
+      options.date === undefined ? new Date().toISOString().slice(0, 10) : dateOption("--date", options.date),
   });
 }
 
@@ -94,18 +96,6 @@ async function render(sheet: Sheet, extension: Extension): Promise<string | Buff
       return (await import("../../report/procurement/csv.ts")).procurementCsv(sheet);
     case ".json":
       return `${JSON.stringify({ schemaVersion: 1, ...sheet }, null, 2)}\n`;
-  }
-}
-
-async function save(file: string, content: string | Buffer): Promise<void> {
-  try {
-    await writeFile(file, content);
-  } catch (error) {
-    throw new EscapementError(
-      "E_UNAVAILABLE",
-      { what: `cannot write ${file}: ${messageOf(error)}`, hint: "check the folder and the permissions" },
-      { cause: error },
-    );
   }
 }
 

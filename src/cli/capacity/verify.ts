@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { ExitCode } from "../../base/exit-code.ts";
 import { defineCommand } from "../command.ts";
 import { paint, print, printJson, say, table } from "../terminal.ts";
-import { numberOption, wholeOption } from "./options.ts";
+import { numberOption, serverOption, wholeOption } from "./options.ts";
 import type { VerifyReport } from "./verify/report.ts";
 
 interface VerifyOptions {
@@ -42,7 +42,7 @@ export function buildVerify(): Command {
     .action(async (options: VerifyOptions) => {
       const { verifyStorage } = await import("./verify/run.ts");
       const report = await verifyStorage({
-        url: options.url,
+        url: options.url === undefined ? undefined : serverOption("--url", options.url),
         seed:
           options.seed === undefined
             ? Math.floor(Math.random() * 1_000_000)

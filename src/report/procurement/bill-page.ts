@@ -31,7 +31,11 @@ export function billPage(sheet: Sheet, piecesOf: ReadonlyMap<string, readonly st
     ),
   );
   builder.row(
-    ...headings(["part", "id", "pieces", "price each", "total", "for", "price from", "dated"], [2, 3, 4]),
+    ...headings(
+      ["part", "id", "pieces", "price each", "total", "for", "price from", "dated"],
+      [2, 3, 4],
+      [1, 6, 7],
+    ),
   );
   for (const { part, quantity, total, roles } of sheet.bill) {
     const row = builder.next;

@@ -7,6 +7,16 @@ const blue = "#1f4e9c";
 const orange = "#d07a1d";
 const green = "#2f7d4f";
 
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+/** As clocks are read. */
+const clockSteps = [
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * second),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * minute),
+  ...[1, 2, 3, 6, 12, 24].map((n) => n * hour),
+];
+
 export function storageChart({ storage }: Sheet): string {
   const needed = storage.figures.needed!.value;
   return areaChart({
@@ -38,6 +48,7 @@ export function makespanChart({ shards: { answer } }: Sheet): string {
       },
       ...(lost.some((ms) => ms > 0) ? [{ name: "with one machine lost", colour: orange, values: lost }] : []),
     ],
+    steps: clockSteps,
     format: formatMs,
   });
 }

@@ -6,7 +6,7 @@ import type { InputName, InputsPage } from "./inputs-page.ts";
 export function diskLoadPage(sheet: Sheet, inputs: InputsPage): WorkbookPage {
   const builder = new PageBuilder("Disk load", [38, 16, 52, 66], 2);
   builder.row(text("Record store: commits and writes in the busiest window", "title"));
-  builder.row(...headings(["what", "value", "how", "source"], [1]));
+  builder.row(...headings(["what", "value", "how", "source"], [1], [3]));
   const at = new Map<string, string>();
   const f = sheet.iops.figures;
   const line = (

@@ -1,5 +1,5 @@
 /** The procurement sheet as one HTML page with charts; no script, nothing loaded from elsewhere. */
-import { decimalBytes, formatFigure } from "../../capacity/format.ts";
+import { counted, decimalBytes, formatFigure } from "../../capacity/format.ts";
 import type { RolePage } from "../../capacity/procurement/page.ts";
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
 import { escapeHtml, htmlPage, htmlTable } from "../html.ts";
@@ -16,7 +16,7 @@ export function procurementHtml(sheet: Sheet): string {
   const body = [
     "<h1>What to order</h1>",
     `<p class="soft">${escapeHtml(`Workload ${sheet.workload.name} (${sheet.workload.origin}), catalogue ${catalogue.name}, ${sheet.date}`)}</p>`,
-    `<div class="cards">${card("price", `${Math.round(totals.price).toLocaleString("en-US")} ${catalogue.currency}`)}${card("machines", String(totals.machines))}${card("power at full load", `${totals.watts.toLocaleString("en-US")} W`)}${card("rack units", String(totals.rackUnits))}${card("record store, usable disk", decimalBytes(storage.figures.needed!.value))}</div>`,
+    `<div class="cards">${card("price", `${whole(totals.price)} ${catalogue.currency}`)}${card("machines", String(totals.machines))}${card("power at full load", `${whole(totals.watts)} W`)}${card("rack units", String(totals.rackUnits))}${card("record store, usable disk", decimalBytes(storage.figures.needed!.value))}</div>`,
     rolesTable(sheet),
     list(sheet.notes),
     "<h2>Record store: room</h2>",
@@ -64,7 +64,7 @@ function rolesTable({ pages, catalogue, totals }: Sheet): string {
       title,
       String(count),
       money(count * price),
-      String(count * watts),
+      whole(count * watts),
       String(count * rackUnits),
       purpose,
     ],
@@ -77,7 +77,7 @@ function rolesTable({ pages, catalogue, totals }: Sheet): string {
         "Total",
         String(totals.machines),
         money(totals.price),
-        String(totals.watts),
+        whole(totals.watts),
         String(totals.rackUnits),
         "",
       ],
@@ -92,7 +92,7 @@ function roleSection(page: RolePage, { catalogue }: Sheet): string[] {
   return [
     `<h2>${escapeHtml(page.title)}</h2>`,
     `<p>${escapeHtml(page.purpose)}</p>`,
-    `<p><b>${page.machines.value} machine(s)</b>: ${escapeHtml(page.machines.formula)}. Decided by ${escapeHtml(`${page.binding.constraint}: ${page.binding.why}`)}.</p>`,
+    `<p><b>${counted(page.machines.value, "machine")}</b>: ${escapeHtml(page.machines.formula)}. Decided by ${escapeHtml(`${page.binding.constraint}: ${page.binding.why}`)}.</p>`,
     list(figureLines(page)),
     htmlTable(
       ["part of one machine", "pieces", `price each, ${catalogue.currency}`, "watts", "why"],
@@ -139,6 +139,10 @@ function figureTable(figures: Sheet["storage"]["figures"]): string {
 
 function list(items: readonly string[]): string {
   return items.length === 0 ? "" : `<ul>${items.map((item) => `<li>${escapeHtml(item)}</li>`).join("")}</ul>`;
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
 }
 
 function money(value: number): string {

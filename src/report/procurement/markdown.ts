@@ -1,5 +1,5 @@
 /** The procurement sheet as Markdown, for a pull request. */
-import { decimalBytes, formatFigure } from "../../capacity/format.ts";
+import { counted, decimalBytes, formatFigure } from "../../capacity/format.ts";
 import type { Sheet } from "../../capacity/procurement/sheet.ts";
 import { markdownTable, markdownText } from "../markdown.ts";
 import { acceptanceText } from "./acceptance-text.ts";
@@ -22,7 +22,7 @@ export function procurementMarkdown(sheet: Sheet): string {
             title,
             String(count),
             money(count * price),
-            String(count * watts),
+            (count * watts).toLocaleString("en-US"),
             String(count * rackUnits),
           ],
         ),
@@ -30,7 +30,7 @@ export function procurementMarkdown(sheet: Sheet): string {
           "Total",
           String(sheet.totals.machines),
           money(sheet.totals.price),
-          String(sheet.totals.watts),
+          sheet.totals.watts.toLocaleString("en-US"),
           String(sheet.totals.rackUnits),
         ],
       ],
@@ -42,7 +42,7 @@ export function procurementMarkdown(sheet: Sheet): string {
     parts.push(
       `## ${markdownText(page.title)}`,
       markdownText(page.purpose),
-      `**${page.machines.value} machine(s)**: ${markdownText(page.machines.formula)}. Decided by ${markdownText(page.binding.constraint)}: ${markdownText(page.binding.why)}.`,
+      `**${counted(page.machines.value, "machine")}**: ${markdownText(page.machines.formula)}. Decided by ${markdownText(page.binding.constraint)}: ${markdownText(page.binding.why)}.`,
       listOf(figureLines(page)),
       markdownTable(
         ["part of one machine", "pieces", "price each", "why"],

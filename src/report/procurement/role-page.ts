@@ -77,11 +77,11 @@ export function rolePage(sheet: Sheet, role: RolePage): RoleSheetPage {
   powerRow(builder, role, one);
   builder.gap();
 
-  builder.row(...headings(["requirement", "tested by", "", "", "", "what it is for"]));
+  builder.row(...headings(["requirement", "tested by", "", "", "", "what it is for"], [], [1, 5]));
   for (const requirement of role.requirements) {
     builder.row(
       text(requirement.text),
-      text(acceptanceText(requirement), "text", 4),
+      text(acceptanceText(requirement), "textIndented", 4),
       undefined,
       undefined,
       undefined,
@@ -93,7 +93,8 @@ export function rolePage(sheet: Sheet, role: RolePage): RoleSheetPage {
     builder.row(
       ...headings(
         ["what else would do", "machines", `total, ${currency}`, "", "", "against the choice above"],
-        [1, 2, 3, 4],
+        [1, 2],
+        [5],
       ),
     );
     for (const other of role.alternatives) {

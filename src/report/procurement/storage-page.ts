@@ -15,7 +15,7 @@ export function storagePage(sheet: Sheet, inputs: InputsPage): StoragePage {
   const builder = new PageBuilder("Storage", [36, 16, 52, 66], 3);
   builder.row(text("Record store: room on disk", "title"));
   builder.row(text("1 GB is 10⁹ bytes, as drives are sold.", "note", 4));
-  builder.row(...headings(["what", "value", "how", "source"], [1]));
+  builder.row(...headings(["what", "value", "how", "source"], [1], [3]));
   const at = new Map<string, string>();
   const line = (
     key: string,

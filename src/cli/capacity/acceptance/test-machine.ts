@@ -78,7 +78,7 @@ async function readDisk(requirements: readonly SheetRequirement[], folder: strin
   try {
     const { bsize, blocks } = statfsSync(folder);
     const { kernelView } = await import("../measure-disk.ts");
-    const disk = mustMeasure ? await measureDisk(folder) : { ...kernelView(folder), notes: [] };
+    const disk = mustMeasure ? await measureDisk(folder, "--folder") : { ...kernelView(folder), notes: [] };
     return { ...none, ...disk, totalBytes: bsize * blocks };
   } catch (error) {
     if (error instanceof EscapementError) throw error;

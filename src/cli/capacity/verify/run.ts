@@ -1,6 +1,7 @@
 /** Runs the comparison: shapes, forecast to a file, loads, measurements. */
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { randomBytes } from "node:crypto";
+import { mkdtemp } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { EscapementError } from "../../../base/errors.ts";
 import { monotonicMs } from "../../../base/monotonic.ts";
@@ -10,6 +11,7 @@ import { verifyPatterns } from "../../../capacity/storage/verify-patterns.ts";
 import { startPostgres } from "../../../lab/postgres.ts";
 import { Database } from "../../../store/database.ts";
 import { migrate } from "../../../store/migrate.ts";
+import { saveFile } from "../save-file.ts";
 import { measureCommits } from "./measure-commits.ts";
 import { measureRecords } from "./measure-records.ts";
 import { readShapes } from "./read-shapes.ts";
@@ -27,7 +29,10 @@ export interface VerifySettings {
 
 /** How far the forecast may be off. */
 const limits = { heap: 0.03, index: 0.03, wal: 0.15 } as const;
-const databaseName = "escapement_verify";
+/** Below, a load has no round left. */
+const leastScale = 0.1;
+/** A name of its own: nothing that was there before is dropped, and two runs do not meet. */
+const databaseName = `escapement_verify_${randomBytes(6).toString("hex")}`;
 
 /** The load decides when to vacuum and when to take a checkpoint; nothing else may write. */
 const settings = {
@@ -41,11 +46,11 @@ const settings = {
 
 /** @throws E_BAD_VALUE, E_STORE_UNAVAILABLE, E_PROGRAM_MISSING */
 export async function verifyStorage(wanted: VerifySettings): Promise<VerifyReport> {
-  if (!(wanted.scale > 0 && wanted.scale <= 1_000)) {
+  if (!(wanted.scale >= leastScale && wanted.scale <= 1_000)) {
     throw new EscapementError("E_BAD_VALUE", {
       option: "--scale",
       value: wanted.scale,
-      expected: "above 0, at most 1000",
+      expected: `from ${leastScale} to 1000`,
       hint: "1 loads about a million rows",
     });
   }
@@ -77,6 +82,7 @@ async function withServer(
   wanted: VerifySettings,
 ): Promise<VerifyReport> {
   const admin = new Database(url, { maxConnections: 1, applicationName: "escapement-verify" });
+  const release = dropOnSignal(admin);
   try {
     const { rows } = await admin.query<{ version: string }>(
       "SELECT current_setting('server_version') AS version",
@@ -105,8 +111,26 @@ async function withServer(
       ),
     };
   } finally {
+    release();
     await admin.end();
   }
+}
+
+/** A run that is interrupted leaves no database behind on a server that is not ours. Returns the way to stop watching. */
+function dropOnSignal(admin: Database): () => void {
+  const watchers = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
+    const onSignal = () => {
+      admin
+        .query(`DROP DATABASE IF EXISTS ${databaseName} WITH (FORCE)`)
+        .catch(() => {})
+        .finally(() => process.exit(128 + constants.signals[signal]));
+    };
+    process.once(signal, onSignal);
+    return () => process.off(signal, onSignal);
+  });
+  return () => {
+    for (const stop of watchers) stop();
+  };
 }
 
 /** From the schema as PostgreSQL has it, before a row is loaded. */
@@ -134,7 +158,7 @@ async function writeForecast(wanted: VerifySettings, forecasts: readonly RecordF
     name.includes(wanted.only ?? ""),
   );
   const loads = patterns.map((pattern, i) => ({ pattern, forecast: forecasts[i] }));
-  await writeFile(
+  await saveFile(
     file,
     `${JSON.stringify({ writtenAt: new Date().toISOString(), seed: wanted.seed, scale: wanted.scale, loads }, null, 2)}\n`,
   );
@@ -187,7 +211,6 @@ async function inFreshDatabase<T>(
   url: string,
   work: (fresh: string) => Promise<T>,
 ): Promise<T> {
-  await admin.query(`DROP DATABASE IF EXISTS ${databaseName} WITH (FORCE)`);
   await admin.query(`CREATE DATABASE ${databaseName} TEMPLATE template0`);
   // On a server that is not ours, these keep what we can out of the measurement.
   await admin.query(`ALTER DATABASE ${databaseName} SET synchronous_commit = off`);
