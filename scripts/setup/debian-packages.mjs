@@ -7,6 +7,16 @@ import { SetupError, say } from "./place.mjs";
 const tiers = [
   { tier: "PostgreSQL of the system", package: "postgresql", present: () => hasSystemPostgres() },
   { tier: "pgbouncer", package: "pgbouncer", present: () => existsSync("/usr/sbin/pgbouncer") },
+  { tier: "hosts of the lab", package: "debootstrap", present: () => existsSync("/usr/sbin/debootstrap") },
+  {
+    tier: "hosts of the lab",
+    package: "systemd-container",
+    present: () => existsSync("/usr/bin/systemd-nspawn"),
+  },
+  { tier: "hosts of the lab", package: "iproute2", present: () => hasProgram("ip") },
+  { tier: "hosts of the lab", package: "nftables", present: () => hasProgram("nft") },
+  { tier: "hosts of the lab", package: "apt-utils", present: () => hasProgram("apt-ftparchive") },
+  { tier: "hosts of the lab", package: "openssh-client", present: () => hasProgram("ssh-keygen") },
   {
     tier: "LibreOffice Calc",
     package: "libreoffice-calc-nogui",
@@ -23,6 +33,9 @@ const tiers = [
     package: "python3-psycopg2",
     present: () => existsSync("/usr/lib/python3/dist-packages/psycopg2"),
   },
+  { tier: "OpenSSH server", package: "openssh-server", present: () => existsSync("/usr/sbin/sshd") },
+  { tier: "sudo", package: "sudo", present: () => existsSync("/usr/bin/sudo") },
+  { tier: "C shell", package: "csh", present: () => existsSync("/bin/csh") },
   { tier: "shell example", package: "curl", present: () => existsSync("/usr/bin/curl") },
   {
     tier: "PostgreSQL driver of the Java example",
@@ -47,6 +60,10 @@ export function hasSystemPostgres() {
 
 function hasFaketime() {
   return list("/usr/lib").some((folder) => existsSync(`/usr/lib/${folder}/faketime/libfaketimeMT.so.1`));
+}
+
+function hasProgram(name) {
+  return ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].some((folder) => existsSync(`${folder}/${name}`));
 }
 
 function list(folder) {

@@ -1,6 +1,7 @@
 /** A real OpenSSH server of the test's own: a free port on loopback, keys in a temporary folder, nothing of the system's. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -13,17 +14,22 @@ import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { RemoteTarget } from "../../src/remote/remote.ts";
+import { unavailable } from "../support/tier.ts";
+import { until } from "../support/until.ts";
+import { namespaceScript, writeAccounts } from "./server-accounts.ts";
 
 export const sshdPath = ["/usr/sbin/sshd", "/usr/local/sbin/sshd"].find((path) => existsSync(path));
 
 /** Servers are run as root: only root may start commands as somebody else, and sudo is then real. */
-export const canRunSshd = sshdPath !== undefined && process.getuid?.() === 0;
+export const noSshd = unavailable("OpenSSH server", sshdPath !== undefined && process.getuid?.() === 0);
 
 export interface ServerOptions {
   /** More lines of sshd_config. */
   readonly config?: string;
   /** Types of host key. Default: ed25519 alone. */
   readonly keyTypes?: readonly ("ed25519" | "ecdsa" | "rsa")[];
+  /** In a mount namespace of its own, where the accounts of server-accounts.ts exist and sudo is set up. */
+  readonly accounts?: boolean;
 }
 
 export class SshServer {
@@ -35,6 +41,7 @@ export class SshServer {
   port = 0;
   #child: ChildProcess | undefined;
   #log = "";
+  #accounts = false;
 
   static async start(options: ServerOptions = {}): Promise<SshServer> {
     const server = new SshServer();
@@ -42,7 +49,10 @@ export class SshServer {
     return server;
   }
 
-  async #start({ config = "", keyTypes = ["ed25519"] }: ServerOptions): Promise<void> {
+  async #start({ config = "", keyTypes = ["ed25519"], accounts = false }: ServerOptions): Promise<void> {
+    chmodSync(this.folder, 0o711);
+    this.#accounts = accounts;
+    if (accounts) writeAccounts(this.folder);
     this.makeKey("client");
     for (const type of keyTypes) this.makeKey(`host_${type}`, type);
     this.port = await freePort();
@@ -74,14 +84,16 @@ export class SshServer {
   /** Starts the server process, again after `down`. */
   async up(): Promise<void> {
     execFileSync("mkdir", ["-p", "/run/sshd"]);
-    const child = spawn(sshdPath!, ["-D", "-e", "-f", join(this.folder, "sshd_config")], {
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    const run = [sshdPath!, "-D", "-e", "-f", join(this.folder, "sshd_config")];
+    const [program, ...args] = this.#accounts ? namespaceScript(this.folder, run) : run;
+    const child = spawn(program!, args, { stdio: ["ignore", "ignore", "pipe"] });
     this.#child = child;
     child.stderr!.on("data", (chunk: Buffer) => {
       this.#log += chunk.toString();
     });
-    await until(() => this.#log.includes("Server listening") || child.exitCode !== null, "sshd to listen");
+    await until(() => this.#log.includes("Server listening") || child.exitCode !== null, {
+      what: "sshd to listen",
+    });
     if (child.exitCode !== null) throw new Error(`sshd ended: ${this.#log}`);
   }
 
@@ -180,13 +192,4 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(port));
     });
   });
-}
-
-/** Waits for a condition, looking again and again. */
-export async function until(condition: () => boolean, what: string, limitMs = 20_000): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`waited ${limitMs} ms for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
