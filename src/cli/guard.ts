@@ -26,7 +26,7 @@ function installCommand(): Command {
       "escapement guard install --url postgres://owner@db/payroll --grant-to payroll_job",
       "escapement guard install --print-sql",
     ],
-    exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.unavailable],
+    exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.badData, ExitCode.unavailable],
     notes:
       "Needs PostgreSQL 13 or newer. Running it again changes nothing, or brings an older schema up to date.",
   })
@@ -118,21 +118,14 @@ function resolveCommand(): Command {
       throw new EscapementError("E_USAGE", { what: "say either --done or --retry" });
     }
     const { requireGuard } = await import("../store/guard-schema.ts");
-    const { listOpen } = await import("../store/guard-list.ts");
+    const { namedBy } = await import("../store/guard-list.ts");
     const { settleCall } = await import("../store/guard-call.ts");
     const { settleRun } = await import("../store/guard-once.ts");
     const { person, reason } = deedOf(options);
     const to = options.done ? "done" : "ready";
     await withGuardDatabase(options, async (db) => {
       await requireGuard(db);
-      const kinds = (await listOpen(db, false))
-        .filter((entry) => entry.key === key)
-        .map((entry) => entry.kind);
-      const isBoth = kinds.includes("call") && kinds.includes("run");
-      if (isBoth && Boolean(options.call) === Boolean(options.run)) {
-        throw new EscapementError("E_USAGE", { what: `${key} is a call and a run: say --call or --run` });
-      }
-      const isRun = options.run || (!options.call && !kinds.includes("call"));
+      const isRun = isNamedRun(key, options, await namedBy(db, key));
       const before = isRun
         ? await settleRun(db, key, to, person, reason)
         : await settleCall(db, key, to, person, reason);
@@ -144,10 +137,31 @@ function resolveCommand(): Command {
   });
 }
 
+/** Which of a call and a run the key stands for: what was said, else what is there, what is open first. */
+function isNamedRun(
+  key: string,
+  options: ResolveOptions,
+  named: readonly { readonly kind: "call" | "run"; readonly open: boolean }[],
+): boolean {
+  if (Boolean(options.call) !== Boolean(options.run)) return options.run ?? false;
+  if (named.length === 0) {
+    throw new EscapementError("E_REFUSED", {
+      what: `no call and no run is named ${key}`,
+      hint: "escapement guard list prints the keys of what is not settled",
+    });
+  }
+  const open = named.filter((one) => one.open);
+  const kinds = new Set((open.length > 0 ? open : named).map((one) => one.kind));
+  if (kinds.size > 1) {
+    throw new EscapementError("E_USAGE", { what: `${key} is a call and a run: say --call or --run` });
+  }
+  return kinds.has("run");
+}
+
 function pruneCommand(): Command {
   const command = defineCommand("prune", "drop old keys by the month, and create the months ahead", {
     examples: ["escapement guard prune --keep-months 14"],
-    exitCodes: [ExitCode.ok, ExitCode.unavailable],
+    exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.unavailable],
     notes: "Keys older than what is kept are refused from then on; they are never taken for new ones.",
   })
     .requiredOption(

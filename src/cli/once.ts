@@ -33,6 +33,7 @@ export function build(): Command {
         ExitCode.failed,
         ExitCode.refused,
         ExitCode.unknown,
+        ExitCode.badData,
         ExitCode.unavailable,
         ExitCode.interrupted,
       ],
@@ -57,11 +58,10 @@ export function build(): Command {
         .choices(["skip", "wait", "fail"])
         .makeOptionMandatory(),
     )
-    .option(
-      "--grace <duration>",
-      "after a signal, time for the command to end before it is killed",
-      durationOption,
-      10_000,
+    .addOption(
+      new Option("--grace <duration>", "after a signal, time for the command to end before it is killed")
+        .argParser(durationOption)
+        .default(10_000, "10s"),
     )
     .option("--rerun-after-crash", "run again although an earlier holder died in the middle")
     .option("--rerun-after-failure", "run again although an earlier run failed")
@@ -70,6 +70,7 @@ export function build(): Command {
     .argument("[args...]", "its arguments");
   return withGuardUrl(command).action(async (program: string, args: string[], options: Options) => {
     const { runOnce } = await import("../guard/once-command.ts");
+    outliveReaders();
     const slot = slotOption(options);
     await withGuardDatabase(options, async (db) => {
       process.exitCode = await runOnce(
@@ -89,6 +90,14 @@ export function build(): Command {
       );
     });
   });
+}
+
+/** A mail program or a full disk that reads no more must not end the run that they only hear about. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners("error");
+    stream.on("error", () => {});
+  }
 }
 
 function slotOption(options: Options): { fireTime: Date } | { period: string } {

@@ -1,4 +1,5 @@
 /** `checkpoint`: go on inside a range where the last run was killed. */
+import { EscapementError } from "../base/errors.ts";
 import { openCheckpoint, saveCheckpoint } from "../store/guard-fence.ts";
 import type { Queryable } from "./queryable.ts";
 
@@ -7,7 +8,7 @@ export interface Checkpoint<P> {
   readonly position: P | null;
   /**
    * Saves a position in the transaction of the rows it stands for.
-   * @throws E_GUARD_STALE someone opened it after us, E_GUARD_NO_TRANSACTION
+   * @throws E_GUARD_STALE someone opened it after us, E_GUARD_NO_TRANSACTION, E_BAD_DATA no position
    */
   save(tx: Queryable, position: P): Promise<void>;
 }
@@ -17,6 +18,15 @@ export async function openPlace<P>(db: Queryable, key: string): Promise<Checkpoi
   const { saved, token } = await openCheckpoint(db, key);
   return {
     position: (saved ?? null) as P | null,
-    save: (tx, position) => saveCheckpoint(tx, key, token, position),
+    async save(tx, position) {
+      // Nothing, kept, would send the next run back to the start, over rows that are written.
+      if ((JSON.stringify(position) ?? "null") === "null") {
+        throw new EscapementError("E_BAD_DATA", {
+          what: `checkpoint ${key}: ${String(position)} is no position`,
+          hint: "save what the next run needs to go on, for example the last id",
+        });
+      }
+      await saveCheckpoint(tx, key, token, position);
+    },
   };
 }

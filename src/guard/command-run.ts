@@ -10,6 +10,7 @@ import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { LeaseKeeper, trustMarginMs } from "./lease-keeper.ts";
 import { type SupervisorOrder, type SupervisorReport, startSupervisor } from "./supervisor.ts";
+import { timer } from "./timer.ts";
 
 export interface CommandRunOptions {
   readonly command: string;
@@ -109,7 +110,7 @@ class CommandRun {
   readonly #onSignal = (signal: NodeJS.Signals): void => {
     this.#stoppedBy ??= signal;
     this.#order({ signal });
-    this.#graceTimer ??= setTimeout(() => this.#killGroup("SIGKILL"), this.#options.graceMs);
+    this.#graceTimer ??= timer(() => this.#killGroup("SIGKILL"), this.#options.graceMs);
   };
 
   /** Its last report may still be on the way; without one, the command has lost its keeper and is killed. */

@@ -4,7 +4,6 @@
  */
 import { EscapementError, messageOf } from "../base/errors.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
-import { redact } from "../base/redact.ts";
 import {
   beginCall,
   type CallBegin,
@@ -16,7 +15,9 @@ import {
 } from "../store/guard-call.ts";
 import { persist } from "./persist.ts";
 import type { Queryable } from "./queryable.ts";
+import { reasonOf } from "./reason.ts";
 import { redactJson } from "./redact-json.ts";
+import { timer } from "./timer.ts";
 
 export interface CallOptions {
   readonly receiver: {
@@ -77,7 +78,8 @@ const marginMs = (leaseMs: number) => Math.min(1_000, leaseMs * 0.2);
  * Makes a call that is written down before and after.
  * @param db a pool, or a connection without an open transaction.
  * @param call returns the answer when it was accepted.
- * @throws E_GUARD_KEY_REUSED, E_GUARD_IN_TRANSACTION, E_GUARD_STALE, E_GUARD_KEY_DATE, E_GUARD_TOO_OLD
+ * @throws E_GUARD_KEY_REUSED, E_GUARD_IN_TRANSACTION, E_GUARD_STALE, E_GUARD_KEY_DATE, E_GUARD_TOO_OLD;
+ *   TypeError, after the answer was written down, when it is no JSON
  */
 export async function externalCall<T>(
   db: Queryable,
@@ -146,19 +148,18 @@ async function attemptCall<T>(
     if (monotonicMs() >= stopAtMs) throw new EscapementError("E_LEASE_LOST", { what: `call ${key}` });
   } catch (error) {
     // Nothing was sent. Say so if the database can be reached; otherwise the call is in doubt without need.
-    await callUnsent(db, key, token, `not sent: ${redact(messageOf(error))}`).catch(() => {});
+    await callUnsent(db, key, token, `not sent: ${reasonOf(error)}`).catch(() => {});
     throw error;
   }
-  const ended = await runCall(call, { key, attempt: begin.attempt ?? 1 }, stopAtMs);
+  const ended = await runCall(call, { key, attempt: begin.attempt ?? 1 }, stopAtMs, secretFields);
   // The margin of the lease is for this. Later the answer is still welcome, as long as nobody took over.
   const state = await persist(
     () => writeDown(db, key, token, ended, secretFields),
     stopAtMs + marginMs(options.leaseMs),
   );
-  if (state === "done")
-    return { status: "done", response: redactJson(responseOf(ended), secretFields) as T, first: true };
-  if (state === "refused")
-    return { status: "refused", response: redactJson(responseOf(ended), secretFields), first: true };
+  if ("complaint" in ended) throw ended.complaint;
+  if (state === "done") return { status: "done", response: responseOf(ended) as T, first: true };
+  if (state === "refused") return { status: "refused", response: responseOf(ended), first: true };
   const cause = "error" in ended ? ended.error : undefined;
   if (state === "ready") return { status: "not-sent", reason: messageOf(cause), cause };
   return await inDoubt(
@@ -169,50 +170,61 @@ async function attemptCall<T>(
   );
 }
 
-type Ended<T> =
-  | { readonly kind: "done"; readonly response: T }
-  | { readonly kind: "refused"; readonly response: unknown }
+type Ended =
+  /** `complaint`: why the answer can not be kept. That it was given is certain all the same. */
+  | { readonly kind: "done" | "refused"; readonly response: unknown; readonly complaint?: unknown }
   | { readonly kind: "not-sent" | "unknown"; readonly error: unknown };
 
 async function runCall<T>(
   call: (attempt: CallAttempt) => Promise<T>,
   attempt: Omit<CallAttempt, "signal">,
   stopAtMs: number,
-): Promise<Ended<T>> {
+  secretFields: readonly string[],
+): Promise<Ended> {
   const limit = new AbortController();
-  const timer = setTimeout(
+  const limitTimer = timer(
     () => limit.abort(new EscapementError("E_LEASE_LOST", { what: `call ${attempt.key}` })),
-    Math.max(0, stopAtMs - monotonicMs()),
+    stopAtMs - monotonicMs(),
   );
   try {
-    return { kind: "done", response: await call({ ...attempt, signal: limit.signal }) };
+    const response = await call({ ...attempt, signal: limit.signal });
+    return { kind: "done", ...kept(response, secretFields) };
   } catch (error) {
-    if (error instanceof CallRefused) return { kind: "refused", response: error.response };
+    if (error instanceof CallRefused) return { kind: "refused", ...kept(error.response, secretFields) };
     return { kind: error instanceof CallNotSent ? "not-sent" : "unknown", error };
   } finally {
-    clearTimeout(timer);
+    clearTimeout(limitTimer);
   }
 }
 
-async function writeDown<T>(
+/** The answer as it is stored; a null, with the reason, when it is no JSON. */
+function kept(response: unknown, secretFields: readonly string[]) {
+  try {
+    return { response: redactJson(response, secretFields) };
+  } catch (complaint) {
+    return { response: null, complaint };
+  }
+}
+
+async function writeDown(
   db: Queryable,
   key: string,
   token: string,
-  ended: Ended<T>,
+  ended: Ended,
   secretFields: readonly string[],
 ) {
   switch (ended.kind) {
     case "done":
-      return await callDone(db, key, token, redactJson(ended.response, secretFields), secretFields);
+      return await callDone(db, key, token, ended.response, secretFields);
     case "refused":
-      return await callRefused(db, key, token, redactJson(ended.response, secretFields), secretFields);
+      return await callRefused(db, key, token, ended.response, secretFields);
     case "not-sent":
-      return await callUnsent(db, key, token, redact(messageOf(ended.error)));
+      return await callUnsent(db, key, token, reasonOf(ended.error));
     case "unknown":
-      return await callDoubt(db, key, token, redact(messageOf(ended.error)));
+      return await callDoubt(db, key, token, reasonOf(ended.error));
   }
 }
 
-function responseOf<T>(ended: Ended<T>): unknown {
+function responseOf(ended: Ended): unknown {
   return "response" in ended ? ended.response : null;
 }

@@ -12,6 +12,7 @@
  */
 import { messageOf } from "../base/errors.ts";
 import { monotonicMs } from "../base/monotonic.ts";
+import { timer } from "./timer.ts";
 
 export interface LeaseKeeperOptions {
   readonly leaseMs: number;
@@ -68,13 +69,13 @@ export class LeaseKeeper {
     const { leaseMs } = this.#options;
     this.#trustUntilMs = sentAtMs + leaseMs - trustMarginMs(leaseMs);
     clearTimeout(this.#endTimer);
-    this.#endTimer = setTimeout(() => this.isTrusted(), Math.max(0, this.#trustUntilMs - monotonicMs()) + 1);
+    this.#endTimer = timer(() => this.isTrusted(), Math.max(0, this.#trustUntilMs - monotonicMs()) + 1);
     this.#options.onTrusted?.(this.#trustUntilMs);
   }
 
   #renewIn(ms: number): void {
     if (this.#state !== "trusted") return;
-    this.#renewTimer = setTimeout(() => void this.#renew(), ms);
+    this.#renewTimer = timer(() => void this.#renew(), ms);
   }
 
   async #renew(): Promise<void> {
@@ -105,14 +106,14 @@ export class LeaseKeeper {
 }
 
 async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
+  let limitTimer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${Math.round(limitMs)} ms`)), limitMs);
+    limitTimer = timer(() => reject(new Error(`no answer within ${Math.round(limitMs)} ms`)), limitMs);
   });
   try {
     return await Promise.race([work, limit]);
   } finally {
-    clearTimeout(timer);
+    clearTimeout(limitTimer);
     work.catch(() => {});
   }
 }

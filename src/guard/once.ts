@@ -4,7 +4,6 @@ import { hostname } from "node:os";
 import { EscapementError, messageOf } from "../base/errors.ts";
 import { formatInstant } from "../base/instant.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
-import { redact } from "../base/redact.ts";
 import {
   acquireRun,
   finishRun,
@@ -15,8 +14,10 @@ import {
 } from "../store/guard-once.ts";
 import type { Fence } from "./fence.ts";
 import { LeaseKeeper, trustMarginMs } from "./lease-keeper.ts";
+import { checkLease, checkName } from "./once-limits.ts";
 import { persist } from "./persist.ts";
 import type { Queryable } from "./queryable.ts";
+import { reasonOf } from "./reason.ts";
 
 export type OnceSlot =
   /** The instant for which it runs; the same on every host. */
@@ -26,7 +27,7 @@ export type OnceSlot =
 
 export type OnceOptions = OnceSlot & {
   readonly job: string;
-  /** The run is given up by others this long after the last sign of life; renewed while it runs. At least 1,000. */
+  /** The run is given up by others this long after the last sign of life; renewed while it runs. From 1,000 to a day. */
   readonly leaseMs: number;
   /**
    * When an earlier run of this job still runs: `skip` this one for good, `fail`, or `wait`.
@@ -72,8 +73,6 @@ export type OnceOutcome<T> =
   /** The lease was lost in the middle: others may have run it, too. */
   | { readonly status: "lost"; readonly reason: string };
 
-export const shortestLeaseMs = 1_000;
-
 /** A granted run and how it was asked for. */
 export interface GrantedRun {
   readonly answer: OnceAnswer;
@@ -93,19 +92,16 @@ export function slotOf(options: OnceSlot): { slot: string; kind: "fire-time" | "
 
 /**
  * Asks for the run; with `blocking: "wait"`, until there is something to say.
- * @throws E_BAD_DATA lease too short, E_REFUSED the database is too slow for the lease
+ * @throws E_BAD_DATA lease or name will not do, E_REFUSED the database is too slow for the lease
  */
 export async function askForRun(
   db: Queryable,
   options: OnceOptions,
 ): Promise<{ answer: OnceAnswer; granted?: GrantedRun }> {
-  if (!(options.leaseMs >= shortestLeaseMs)) {
-    throw new EscapementError("E_BAD_DATA", {
-      what: `a lease of ${options.leaseMs} ms can not be kept alive`,
-      hint: `use at least ${shortestLeaseMs} ms; it is renewed, so it may be shorter than the run`,
-    });
-  }
   const { slot, kind } = slotOf(options);
+  checkLease(options.leaseMs);
+  checkName("job", options.job);
+  checkName(kind, slot);
   const holder = randomUUID();
   for (let round = 1; ; round++) {
     // An answer that was lost on the way is asked for again: the same holder gets the same lease, so
@@ -194,16 +190,16 @@ export async function once<T>(
       attempt: granted.attempt,
       fence: { resource: `${job}/${slot}/0`, token },
     };
-    const ended = await settled(work({ ...run, signal: lost.signal, isHeld: () => keeper.isTrusted() }));
+    const ended = await settled(() =>
+      work({ ...run, signal: lost.signal, isHeld: () => keeper.isTrusted() }),
+    );
     if (!ended.ok && lost.signal.aborted) {
       // It was told to stop, so its error says nothing about the job.
       await finish({ state: "interrupted", exitCode: null, reason: lostReason ?? null }).catch(() => {});
       return { status: "lost", reason: `${lostReason}; ${messageOf(ended.error)}` };
     }
     if (!ended.ok) {
-      await finish({ state: "failed", exitCode: null, reason: redact(messageOf(ended.error)) }).catch(
-        () => {},
-      );
+      await finish({ state: "failed", exitCode: null, reason: reasonOf(ended.error) }).catch(() => {});
       throw ended.error;
     }
     const isOurs = await finish({ state: "done", exitCode: null, reason: null });
@@ -215,9 +211,11 @@ export async function once<T>(
   }
 }
 
-async function settled<T>(work: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: unknown }> {
+async function settled<T>(
+  work: () => Promise<T>,
+): Promise<{ ok: true; value: T } | { ok: false; error: unknown }> {
   try {
-    return { ok: true, value: await work };
+    return { ok: true, value: await work() };
   } catch (error) {
     return { ok: false, error };
   }

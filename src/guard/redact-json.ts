@@ -4,6 +4,8 @@
  * test/cases/guard/redact.json holds both to it.
  */
 
+import { storable } from "./reason.ts";
+
 const secretNames = new Set(
   (
     "password passwd passphrase secret token accesstoken refreshtoken authtoken idtoken apikey authorization " +
@@ -11,7 +13,7 @@ const secretNames = new Set(
   ).split(" "),
 );
 
-/** @param value anything JSON can hold. @param fields more names of secret fields. @returns a copy as JSON would read it back */
+/** @param value anything JSON can hold. @param fields more names of secret fields. @returns a copy as JSON would read it back. @throws TypeError when it is no JSON */
 export function redactJson(value: unknown, fields: readonly string[] = []): unknown {
   const more = new Set(fields.map(normal));
   return clean(JSON.parse(JSON.stringify(value ?? null)), more);
@@ -20,11 +22,11 @@ export function redactJson(value: unknown, fields: readonly string[] = []): unkn
 function clean(value: unknown, more: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((entry) => clean(entry, more));
   if (typeof value === "string") {
-    return value.replace(/([A-Za-z][A-Za-z0-9+.-]*:\/\/[^:/?#\s@]*:)[^@/\s]*@/g, "$1***@");
+    return storable(value).replace(/([A-Za-z][A-Za-z0-9+.-]*:\/\/[^:/?#\s@]*:)[^@/\s]*@/g, "$1***@");
   }
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]) => [
-    name,
+    storable(name),
     inner !== null && isSecret(normal(name), more) ? "***" : clean(inner, more),
   ]);
   return Object.fromEntries(entries);

@@ -47,12 +47,14 @@ export type SupervisorReport =
 
 /** After SIGTERM because the parent died, in ms; the deadline may cut it shorter. */
 const orphanGraceMs = 1_000;
+/** After the command ended by itself, in ms: a daemon that it started may still be on its way into a group of its own. */
+const settleMs = 200;
 
 const program = `
 "use strict";
 const { spawn } = require("node:child_process");
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
-let child, timer, termAtMs = -Infinity, killAtMs = -Infinity, ended = false, warned = false;
+let child, timer, termAtMs = -Infinity, killAtMs = -Infinity, ended = false, warned = false, told = false;
 const tell = (report) => { if (process.connected) process.send(report, () => {}); };
 const hit = (signal) => {
   if (!child || !child.pid) return false;
@@ -76,10 +78,13 @@ function start({ command, args, env }) {
   child.on("spawn", () => tell({ started: child.pid }));
   child.on("error", (error) => { if (!child.pid) { tell({ failed: { code: error.code || "ERROR", message: error.message } }); leave(); } });
   child.on("exit", (code, signal) => {
-    const left = hit("SIGKILL");
-    ended = true;
-    tell({ ended: { code, signal, left } });
-    leave();
+    const end = () => {
+      const left = hit("SIGKILL");
+      ended = true;
+      tell({ ended: { code, signal, left } });
+      leave();
+    };
+    if (hit(0) && !warned && !told) setTimeout(end, ${settleMs}); else end();
   });
   watch();
 }
@@ -89,7 +94,7 @@ function leave() {
 }
 process.on("message", (order) => {
   if (order.start) start(order.start);
-  else if (order.signal) hit(order.signal);
+  else if (order.signal) { told = true; hit(order.signal); }
   else if (!warned) { termAtMs = order.termAtMs; killAtMs = order.killAtMs; watch(); }
 });
 process.on("disconnect", () => {

@@ -1,8 +1,7 @@
 /** `workItems`: a list worked off item by item, by any number of processes. The states are drawn in src/store/guard/work.sql. */
 import { randomUUID } from "node:crypto";
-import { EscapementError, isEscapementError, messageOf } from "../base/errors.ts";
+import { EscapementError, isEscapementError } from "../base/errors.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
-import { redact } from "../base/redact.ts";
 import {
   addItems,
   countItems,
@@ -16,6 +15,7 @@ import {
 } from "../store/guard-work.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import type { Queryable } from "./queryable.ts";
+import { reasonOf } from "./reason.ts";
 
 export interface WorkListOptions {
   /** How long an item stays with a process that gives no sign of life; renewed while it works. */
@@ -157,7 +157,7 @@ export class WorkList<P> {
     } catch (error) {
       // Taken over: whoever has it now decides.
       if (isEscapementError(error) && error.code === "E_GUARD_STALE") return;
-      await this.#giveBack(item, redact(messageOf(error)));
+      await this.#giveBack(item, reasonOf(error));
     }
   }
 

@@ -45,6 +45,22 @@ export async function listOpen(db: Queryable, onlyInDoubt: boolean): Promise<Ope
   });
 }
 
+const namedRow = z.object({ kind: z.enum(["call", "run"]), open: z.boolean() });
+
+/** What carries this key, settled or not. `open`: it is not done. */
+export async function namedBy(db: Queryable, key: string): Promise<z.infer<typeof namedRow>[]> {
+  return await guardStep(async () => {
+    const answer = await db.query(
+      `SELECT 'call' AS kind, state <> 'done' AS open FROM escapement_guard.external_call
+         WHERE key = $1 AND key_date = escapement_guard.key_date_or_null($1)
+       UNION ALL
+       SELECT 'run', state <> 'done' FROM escapement_guard.once_run WHERE job || '/' || slot = $1`,
+      [key],
+    );
+    return z.array(namedRow).parse(answer.rows);
+  });
+}
+
 const pruneRow = z.object({ what: z.string(), outcome: z.string() });
 
 /** Drops what is older than `keepMonths` whole months by the database clock, and creates the months ahead. */

@@ -245,3 +245,35 @@ test("a person's retry is beaten by the truth: a frozen caller that reports acce
   });
   expect(call).not.toHaveBeenCalled();
 });
+
+test("an answer with characters that PostgreSQL can not hold is kept all the same", async () => {
+  const options = { ...plain, request: { "no\0te": "a\0b \ud800" } };
+  const call = vi.fn(async () => ({ body: "x\0y", half: "\udc00 🙂" }));
+  const kept = { body: "x\ufffdy", half: "\ufffd 🙂" };
+  expect(await db.guard.externalCall("c/2026-07/nul", options, call)).toEqual({
+    status: "done",
+    response: kept,
+    first: true,
+  });
+  expect(await db.guard.externalCall("c/2026-07/nul", options, call)).toMatchObject({ response: kept });
+  expect(call).toHaveBeenCalledTimes(1);
+});
+
+test("an answer that is no JSON is written down as accepted, and then complained about", async () => {
+  const call = vi.fn(async () => ({ amount: 5n }));
+  await expect(db.guard.externalCall("c/2026-07/bigint", deduplicating, call)).rejects.toThrow(/BigInt/);
+  expect(await row("c/2026-07/bigint")).toMatchObject({ state: "done", response: null });
+  expect(await db.guard.externalCall("c/2026-07/bigint", deduplicating, call)).toMatchObject({
+    status: "done",
+  });
+  expect(call).toHaveBeenCalledTimes(1);
+});
+
+test("a lease longer than a timer can count does not abort the call at once", async () => {
+  const options = { ...plain, leaseMs: 60 * 86_400_000 };
+  const outcome = await db.guard.externalCall("c/2026-07/long", options, async ({ signal }) => {
+    await pause(50);
+    return { aborted: signal.aborted };
+  });
+  expect(outcome).toMatchObject({ response: { aborted: false } });
+});

@@ -70,6 +70,33 @@ describe("withFence", () => {
     await expect(older).rejects.toMatchObject({ code: "E_GUARD_STALE" });
   });
 
+  test.each(["REPEATABLE READ", "SERIALIZABLE"])(
+    "%s is refused: what an older holder wrote a moment ago would stay unseen",
+    async (level) => {
+      const resource = `snapshot/2026-07/${level}`;
+      await db.transaction((tx) => db.guard.withFence(tx, { resource, token: 1 }));
+      const older = await db.pool.connect();
+      await older.query("BEGIN");
+      await db.guard.withFence(older, { resource, token: 1 });
+      const newer = await db.pool.connect();
+      await newer.query(`BEGIN ISOLATION LEVEL ${level}`);
+      const passing = db.guard.withFence(newer, { resource, token: 2 }).then(
+        () => newer.query<{ text: string }>("SELECT text FROM note WHERE text = $1", [resource]),
+        (error: unknown) => error,
+      );
+      await older.query("INSERT INTO note VALUES ($1)", [resource]);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await older.query("COMMIT");
+      expect(await passing).toMatchObject({
+        code: "E_REFUSED",
+        message: expect.stringContaining("read committed"),
+      });
+      await newer.query("ROLLBACK");
+      older.release();
+      newer.release();
+    },
+  );
+
   test("outside a transaction it refuses: the lock would be gone before the write", async () => {
     await expect(db.guard.withFence(db.pool, { resource: "x/2026-07", token: 1 })).rejects.toMatchObject({
       code: "E_GUARD_NO_TRANSACTION",
@@ -135,5 +162,14 @@ describe("checkpoint", () => {
   test("outside a transaction it refuses", async () => {
     const place = await db.guard.checkpoint<number>("walk/2026-09");
     await expect(place.save(db.pool, 1)).rejects.toMatchObject({ code: "E_GUARD_NO_TRANSACTION" });
+  });
+
+  test("a position that says nothing is refused: the next run would begin at the start", async () => {
+    const place = await db.guard.checkpoint("walk/2026-10");
+    for (const nothing of [undefined, null, () => 1]) {
+      await expect(db.transaction((tx) => place.save(tx, nothing))).rejects.toMatchObject({
+        code: "E_BAD_DATA",
+      });
+    }
   });
 });

@@ -88,6 +88,31 @@ describe("install", () => {
       await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }));
 
+  test("a role that may not is told so: 4, and it is not called a bug", () =>
+    emptyDatabase(async (fresh, pool) => {
+      const role = `poor_${process.pid}`;
+      await pool.query(`CREATE ROLE ${role} LOGIN`);
+      const url = new URL(fresh.url);
+      url.username = role;
+      const refused = { code: 4, stderr: expect.stringMatching(/permission denied for database.*owner/s) };
+      expect(await runEscapement(["guard", "install", "--url", url.href])).toMatchObject(refused);
+      await pool.query(guardInstallSql(role));
+      for (const args of [["install"], ["prune", "--keep-months", "14"]]) {
+        const one = await runEscapement(["guard", ...args, "--url", url.href]);
+        expect(one).toMatchObject({ code: 4, stderr: expect.stringContaining("permission denied") });
+      }
+      await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }));
+
+  test("a role that does not exist: 65", () =>
+    emptyDatabase(async (fresh) => {
+      const one = await runEscapement(["guard", "install", "--url", fresh.url, "--grant-to", "no body"]);
+      expect(one).toMatchObject({
+        code: 65,
+        stderr: expect.stringContaining('role "no body" does not exist'),
+      });
+    }));
+
   test("a schema newer than the program is left alone and not used", () =>
     emptyDatabase(async (fresh, pool) => {
       await pool.query(guardInstallSql());
@@ -177,6 +202,30 @@ describe("list and resolve", () => {
       status: "done",
       first: true,
     });
+  });
+
+  test("what can not be settled is called by its name", async () => {
+    const call = { receiver: { name: "r", deduplicating: true }, request: 1, leaseMs: 5_000 };
+    await db.guard.externalCall("told/2026-07/paid", call, async () => 1);
+    const paid = await guard("resolve", "told/2026-07/paid", "--retry", "--reason", "x");
+    expect(paid).toMatchObject({ code: 4, stderr: expect.stringContaining("call told/2026-07/paid") });
+    expect(paid.stderr).toMatch(/it is done/);
+    const unknown = await guard("resolve", "told/2026-07/nobody", "--retry", "--reason", "x");
+    expect(unknown).toMatchObject({ code: 4, stderr: expect.stringMatching(/no call and no run.*nobody/) });
+  });
+
+  test("two people settle the same call: the second is told what it is now", async () => {
+    const call = { receiver: { name: "r", deduplicating: false }, request: 1, leaseMs: 5_000 };
+    await db.guard.externalCall("both/2026-07/a", call, async () => Promise.reject(new Error("lost")));
+    const ends = await Promise.all([
+      guard("resolve", "both/2026-07/a", "--done", "--reason", "one"),
+      guard("resolve", "both/2026-07/a", "--retry", "--reason", "two"),
+    ]);
+    expect(ends.map((end) => end.code).toSorted()).toEqual([0, 4]);
+    const { rows } = await db.pool.query(
+      "SELECT state_after FROM escapement_guard.settlement WHERE key = 'both/2026-07/a'",
+    );
+    expect(rows).toHaveLength(1);
   });
 
   test("what is done, running, or not there can not be settled: 4; neither or both answers: 64", async () => {
@@ -274,5 +323,17 @@ describe("prune", () => {
     client.release();
     expect((await dropping).rows).toContainEqual({ what: "effect_key_2020_06" });
     await expect(claim("slip/2020-06/a")).rejects.toMatchObject({ code: "E_GUARD_TOO_OLD" });
+  });
+
+  test("while a job's transaction is open, new months wait a moment and give up; claims go on", async () => {
+    await db.pool.query("SELECT escapement_guard.ensure_months('2031-01-01', '2031-01-01')");
+    const client = await db.pool.connect();
+    await client.query("BEGIN");
+    await db.guard.claim("long/2031-01/a", client);
+    const months = db.pool.query("SELECT escapement_guard.ensure_months('2031-02-01', '2031-02-01')");
+    await expect(months).rejects.toMatchObject({ code: "55P03" });
+    expect(await claim("long/2031-01/b")).toMatchObject({ first: true });
+    await client.query("COMMIT");
+    client.release();
   });
 });

@@ -241,3 +241,15 @@ test("a slot without a date, a lease too short: refused", async () => {
     db.guard.once({ ...base, leaseMs: 10, job: "j", period: "2026-07" }, async () => {}),
   ).rejects.toMatchObject({ code: "E_BAD_DATA" });
 });
+
+test("work that throws before it returns a promise is a failed run, too", async () => {
+  const options = { ...base, job: "sync", period: "2026-07" };
+  const broken = db.guard.once(options, () => {
+    throw new Error("at once");
+  });
+  await expect(broken).rejects.toThrow("at once");
+  expect(await db.guard.once(options, async () => {})).toEqual({
+    status: "failed-before",
+    reason: "at once",
+  });
+});

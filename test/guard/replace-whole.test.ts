@@ -253,3 +253,40 @@ describe("by table", () => {
     await db.pool.query("INSERT INTO x (id) VALUES (7)");
   });
 });
+
+describe("names that need quotes, and long ones in scripts of many bytes", () => {
+  const long = "工资汇总表每日结算明细记录归档第二十一号表";
+  test.each([
+    ["quotes, blanks and capitals", 'Pay "roll"; drop'],
+    ["as long as a name may be", long],
+  ])("%s", async (_, name) => {
+    const quoted = `"${name.replaceAll('"', '""')}"`;
+    const child = `${name.slice(0, 19)}p`;
+    const quotedChild = `"${child.replaceAll('"', '""')}"`;
+    await db.pool.query(`
+      CREATE TABLE ${quoted} ("Na""me" text, value int);
+      CREATE SCHEMA "Sche""ma";
+      CREATE TABLE "Sche""ma".${quoted} (part text, value int) PARTITION BY LIST (part);
+      CREATE TABLE "Sche""ma".${quotedChild} PARTITION OF "Sche""ma".${quoted} FOR VALUES IN ('it''s')`);
+    const byTable = { by: "table", table: quoted } as const;
+    const byPartition = { by: "partition", table: `"Sche""ma".${quoted}` } as const;
+    async function* broken() {
+      yield { 'Na"me': "half", value: 0 };
+      throw new Error("the source went away");
+    }
+    // What a broken load left behind must not be in the way of the next.
+    await expect(db.guard.replaceWhole(byTable, {}, broken(), 1)).rejects.toThrow("the source went away");
+    for (const value of [1, 2]) {
+      await db.guard.replaceWhole(byTable, {}, [{ 'Na"me': "a", value }]);
+      await db.guard.replaceWhole(byPartition, { partition: child }, [{ part: "it's", value }]);
+    }
+    const read = async (from: string) => (await db.pool.query(`SELECT value FROM ${from}`)).rows;
+    expect(await read(quoted)).toEqual([{ value: 2 }]);
+    expect(await read(`"Sche""ma".${quoted}`)).toEqual([{ value: 2 }]);
+    const { rows: left } = await db.pool.query(
+      "SELECT relname FROM pg_class WHERE relname LIKE '%\\_\\_v%' AND relkind = 'r'",
+    );
+    expect(left).toEqual([]);
+    await db.pool.query(`DROP TABLE ${quoted}; DROP SCHEMA "Sche""ma" CASCADE`);
+  });
+});

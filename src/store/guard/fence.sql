@@ -11,6 +11,7 @@ BEGIN
   IF p_resource IS NULL OR p_token IS NULL THEN
     RAISE EXCEPTION 'a fence needs a resource and a token' USING ERRCODE = 'EG007';
   END IF;
+  PERFORM escapement_guard.need_read_committed('the fence');
   IF NOT escapement_guard.entered(p_ask) THEN RETURN NULL; END IF;
   -- A holder that freezes in here must not keep its successor waiting for ever.
   IF current_setting('idle_in_transaction_session_timeout') = '0' THEN

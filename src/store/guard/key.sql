@@ -70,5 +70,16 @@ BEGIN
     USING ERRCODE = 'EG001', HINT = 'BEGIN; SELECT escapement_guard.enter(); then this step and the act; then COMMIT';
 END $$;
 
+-- Refuses a transaction that looks at the database as it was before this step: what another one, for whose
+-- lock the step has waited, wrote a moment ago would stay unseen. Errors: EG007.
+CREATE OR REPLACE FUNCTION escapement_guard.need_read_committed(p_step text) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+    RAISE EXCEPTION '% needs a transaction that is read committed; this one is %', p_step, current_setting('transaction_isolation')
+      USING ERRCODE = 'EG007', HINT = 'BEGIN ISOLATION LEVEL READ COMMITTED, or ALTER ROLE … SET default_transaction_isolation = ''read committed''';
+  END IF;
+END $$;
+
 CREATE OR REPLACE FUNCTION escapement_guard.schema_version() RETURNS integer
 LANGUAGE sql STABLE AS $$ SELECT schema_version FROM escapement_guard.meta $$;

@@ -25,7 +25,8 @@ BEGIN
       OR p_lease IS NULL OR p_lease <= interval '0' THEN
     RAISE EXCEPTION 'once needs a job, a slot, a holder, a lease, and skip, wait or fail' USING ERRCODE = 'EG007';
   END IF;
-  -- Starts of one job queue here.
+  -- Starts of one job queue here, and each must see what the one before has written.
+  PERFORM escapement_guard.need_read_committed('once');
   INSERT INTO escapement_guard.once_job (job) VALUES (p_job) ON CONFLICT DO NOTHING;
   PERFORM 1 FROM escapement_guard.once_job WHERE job = p_job FOR UPDATE;
   database_time := clock_timestamp();

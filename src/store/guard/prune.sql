@@ -3,7 +3,8 @@
 -- Creates the monthly partitions that touch p_from … p_until. A month whose rows are already in the default
 -- partition is left there. Returns the names created.
 CREATE OR REPLACE FUNCTION escapement_guard.ensure_months(p_from date, p_until date) RETURNS SETOF text
-LANGUAGE plpgsql VOLATILE AS $$
+-- A new partition needs the whole table for a moment. While it waits for a long transaction, every claim waits behind it.
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
 DECLARE
   v_table text;
   v_month date;
@@ -46,7 +47,7 @@ DECLARE
   v_unsettled text;
 BEGIN
   PERFORM escapement_guard.call_sweep();
-  IF current_setting('lock_timeout') = '0' THEN PERFORM set_config('lock_timeout', '10s', true); END IF;
+  IF current_setting('lock_timeout') = '0' THEN PERFORM set_config('lock_timeout', '5s', true); END IF;
   FOREACH v_table IN ARRAY ARRAY['effect_key', 'external_call', 'work_item'] LOOP
     v_unsettled := CASE v_table WHEN 'external_call' THEN 'state IN (''pending'', ''in-doubt'', ''ready'')' WHEN 'work_item' THEN 'state IN (''pending'', ''processing'')' ELSE 'false' END;
     FOR v_part IN SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

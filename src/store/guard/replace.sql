@@ -92,7 +92,8 @@ BEGIN
   v_version := nextval('escapement_guard.token');
   load_into := escapement_guard.qualified(v_target);
   IF v_model IS NOT NULL THEN
-    SELECT format('%I.%I', n.nspname, left(c.relname, 40) || '__v' || v_version) INTO load_into
+    -- A name holds 63 bytes; one that is cut off there would lose the version at its end.
+    SELECT format('%I.%I', n.nspname, left(c.relname, CASE WHEN octet_length(c.relname) <= 40 THEN 40 ELSE 10 END) || '__v' || v_version) INTO load_into
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = v_model;
     EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING ALL)', load_into, escapement_guard.qualified(v_model));
     IF p_how = 'partition' THEN
