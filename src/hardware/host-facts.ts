@@ -7,6 +7,8 @@
 import type { Fact, ListFact } from "./fact.ts";
 
 export interface HostFacts {
+  /** Known where the host's reply arrived to its last line; else what is wrong with it. */
+  readonly isComplete: Fact<true>;
   /** The name the host gives itself. */
   readonly hostName: Fact<string>;
   /** Whether the facts were read as root; much of the firmware's table is not readable otherwise. */
@@ -163,6 +165,8 @@ export interface PowerSupply {
 }
 
 export interface PowerFacts {
+  /** The firmware's table often leaves supplies out and does not watch their feeds. */
+  readonly source: "management controller" | "firmware table" | "nothing";
   readonly supplies: ListFact<PowerSupply>;
   /** What the management controller itself says: "Fully Redundant". */
   readonly redundancyStated: Fact<string>;

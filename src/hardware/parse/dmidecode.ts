@@ -159,6 +159,7 @@ function power(records: readonly DmiRecord[], isWhole: boolean, nothing: string)
     });
   const isListed = isWhole && supplies.length > 0;
   return {
+    source: supplies.length > 0 ? "firmware table" : "nothing",
     supplies: listFact(
       supplies,
       isListed,

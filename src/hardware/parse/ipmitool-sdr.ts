@@ -28,6 +28,7 @@ export function parseIpmitoolSdr(output: Output): PowerFacts {
   }
   const all = [...supplies.values()];
   return {
+    source: all.length > 0 ? "management controller" : "nothing",
     supplies: listFact(all, output.isWhole && all.length > 0, all.length === 0 ? peak : mayBeCut),
     redundancyStated: fromValue(
       rows.find((row) => /redundan/i.test(row.name) || /redundan/i.test(row.reading))?.reading || undefined,

@@ -10,7 +10,8 @@ interface Adapter {
 
 export function parseMegacli(output: Output): ListFact<RaidController> {
   const adapters = new Map<string, Adapter>();
-  let ends = 0;
+  // Of two outputs one after the other, only the end of the last proves anything.
+  let isEnded = false;
   let fields: Map<string, string> | undefined;
   let here = "0";
   const adapter = (id: string): Adapter => {
@@ -21,7 +22,7 @@ export function parseMegacli(output: Output): ListFact<RaidController> {
   };
   for (const raw of linesOf(output)) {
     const line = raw.trim();
-    if (/^Exit Code:\s*0x00$/.test(line)) ends++;
+    if (line !== "") isEnded = /^Exit Code:\s*0x00$/.test(line);
     const battery = /^BBU (?:status|Capacity Info|Design Info|Properties) for Adapter:\s*(\d+)/i.exec(
       line,
     )?.[1];
@@ -38,7 +39,7 @@ export function parseMegacli(output: Output): ListFact<RaidController> {
       if (pair && fields && !fields.has(pair[0])) fields.set(...pair);
     }
   }
-  const isWhole = output.isWhole || ends > 0;
+  const isWhole = output.isWhole || isEnded;
   if (adapters.size === 0)
     return isWhole && /no adapters?|controller count:\s*0/i.test(output.text)
       ? known([])

@@ -8,7 +8,7 @@ export function parseRedfishPower(output: Output): PowerFacts {
   const json = jsonIn(output);
   if ("unknown" in json) {
     const reason = unknown(`redfish: ${json.unknown}`);
-    return { supplies: reason, redundancyStated: reason, peakWatts: reason };
+    return { source: "nothing", supplies: reason, redundancyStated: reason, peakWatts: reason };
   }
   const document = json.known;
   const classic = at(document, "PowerSupplies");
@@ -26,6 +26,7 @@ export function parseRedfishPower(output: Output): PowerFacts {
     .map((control) => asNumber(at(control, "PowerMetrics", "MaxConsumedWatts")))
     .filter((watts) => watts !== undefined && watts > 0);
   return {
+    source: supplies.length > 0 ? "management controller" : "nothing",
     supplies: listFact(
       supplies,
       isListed,
