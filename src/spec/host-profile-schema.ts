@@ -163,11 +163,9 @@ const executor = z.strictObject({
   io: slotClass("Attempts that wait for disk or network."),
   httpPort: port("Where health and metrics are served."),
   workDirectory: text("Scratch space of attempts; may be deleted at any instant."),
-  logDirectory: text("Output of attempts."),
   stopTimeout: duration("From SIGTERM to SIGKILL of the service; longer than the cluster's grace."),
   oomPolicy: choice(["continue", "stop", "kill"], "What happens to the executor when one job is OOM-killed."),
-  oomScore: oomScore.describe("OOM score of the executor; lower is killed later."),
-  jobOomScore: oomScore.describe("OOM score of jobs."),
+  oomScore,
 });
 
 const daemon = {
@@ -195,10 +193,11 @@ const recordStore = z.strictObject({
 
 const jobLogs = z.strictObject({
   directory: text("Where the output of attempts lies."),
-  keepDays: wholeNumber(1, 3_650, "Days on the host."),
-  rotateAt: size("A file is rotated at this size at the latest."),
-  shipAt: text("When rotated files are shipped, as a systemd calendar expression."),
-  keepMonths: wholeNumber(1, 120, "Months in the archive."),
+  maxFile: size("A file is rotated at this size, and every day."),
+  keepFiles: wholeNumber(1, 1_000, "Rotated files of one job that are kept at most."),
+  keepDays: wholeNumber(1, 3_650, "Days on the host; then a file is moved to the archive."),
+  shipAt: text("When files are moved, as a systemd calendar expression."),
+  keepMonths: wholeNumber(1, 240, "Months in the archive."),
 });
 
 const toolkit = z.strictObject({
@@ -212,12 +211,16 @@ const cluster = z.strictObject({
   renewEvery: duration("How often it is renewed."),
   stopEarly: duration("How long before its end it is no longer trusted."),
   grace: duration("From SIGTERM to the end of an executor."),
+  isolation: choice(
+    ["none", "scope"],
+    "scope: each attempt in a scope of its own, as the user its job names.",
+  ),
   retentionMonths: wholeNumber(1, 120, "Months of records that are kept."),
 });
 
 /** Every section by name; each has one feature module that turns it into resources. */
 const sectionSchemas = {
-  toolkit: toolkit.partial().describe("Folders, user and wrapper of the toolkit.").optional(),
+  toolkit: toolkit.partial().describe("User and folders of the toolkit.").optional(),
   cluster: cluster.partial().describe("The cluster file of the daemons on this host.").optional(),
   clock: clock.partial().describe("The clock: chronyd that slews.").optional(),
   timeZone: timeZone.partial().describe("UTC, in software and hardware.").optional(),
@@ -230,7 +233,7 @@ const sectionSchemas = {
   scheduler: scheduler.partial().describe("The scheduler.").optional(),
   watchman: watchman.partial().describe("The watchman.").optional(),
   recordStore: recordStore.partial().describe("PostgreSQL for the records.").optional(),
-  jobLogs: jobLogs.partial().describe("Rotation and shipping of job output.").optional(),
+  jobLogs: jobLogs.partial().describe("The output of jobs: on the host, then in the archive.").optional(),
 };
 
 export const hostProfileSchema = z.strictObject({

@@ -10,7 +10,7 @@ import type { InventoryDefinition } from "../../spec/inventory-definition.ts";
 import type { Provenance, Resource } from "../resource.ts";
 import { clock } from "./features/clock.ts";
 import { clusterFile } from "./features/cluster.ts";
-import { executor } from "./features/executor.ts";
+import { executorFor } from "./features/executor.ts";
 import type { Feature } from "./features/feature.ts";
 import { firewallFor } from "./features/firewall.ts";
 import { jobLogs } from "./features/job-logs.ts";
@@ -110,7 +110,7 @@ function sectionResources(
     journal: journal as AnyFeature,
     jobsSlice: jobsSlice as AnyFeature,
     recordStore: recordStore as AnyFeature,
-    executor: executor as AnyFeature,
+    executor: executorFor(section("cluster")?.value.isolation) as AnyFeature,
     jobLogs: jobLogs as AnyFeature,
     scheduler: scheduler as AnyFeature,
     watchman: watchman as AnyFeature,

@@ -84,6 +84,15 @@ export function lintProfile(profile: ResolvedProfile): Judgement {
       tell("problems", executor, "mainClass", "the other classes take more than 0.9 of the host");
   }
 
+  const cluster = section("cluster");
+  if (executor && cluster && executor.value.stopTimeout <= cluster.value.grace)
+    tell(
+      "problems",
+      executor,
+      "stopTimeout",
+      "must be longer than the cluster's grace: systemd would kill an executor that still gives its shards back",
+    );
+
   const store = section("recordStore");
   if (store && section("watchman"))
     tell("warnings", store, "major", "the watchman would fall silent together with what it watches");

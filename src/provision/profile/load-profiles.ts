@@ -1,12 +1,10 @@
 /** Reads the profiles that come with the program and those of the site, and follows their includes. */
-import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { closest } from "../../spec/closest.ts";
 import { documentsOf, loadFiles } from "../../spec/load.ts";
 import { compareProblems, type Problem } from "../../spec/problem.ts";
 import { lintProfile } from "./lint-profile.ts";
 import { mergeProfiles, type ProfileDocument, type ResolvedProfile } from "./resolved-profile.ts";
+import { shippedProfiles } from "./shipped-profiles.ts";
 
 export interface ProfileSet {
   /** By name; without those that have problems. */
@@ -98,17 +96,4 @@ function follow(
   }
   chain.push(document);
   return undefined;
-}
-
-/** The program's own profiles/ folder, seen from the source as from the bundle; relative where that is shorter. */
-export function shippedProfiles(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, "profiles", "base.yaml"))) {
-    const parent = dirname(folder);
-    if (parent === folder) break;
-    folder = parent;
-  }
-  const absolute = join(folder, "profiles");
-  const short = relative(process.cwd(), absolute);
-  return short.startsWith("..") || short === "" ? absolute : short;
 }

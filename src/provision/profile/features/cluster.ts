@@ -25,7 +25,7 @@ export function clusterFile(
   context: HostContext,
   parts: ClusterParts,
 ): readonly Resource[] {
-  const { lookAhead, lease, renewEvery, stopEarly, grace, retentionMonths } = section.value;
+  const { lookAhead, lease, renewEvery, stopEarly, grace, isolation, retentionMonths } = section.value;
   const schedulers = context.hostsWith("scheduler");
   const executors = context.hostsWith("executor");
   const daemons = ["scheduler", "executor", "watchman"] as const;
@@ -69,6 +69,7 @@ export function clusterFile(
     "  executor:",
     ...leases.map((line) => `    ${line}`),
     `    grace: ${formatDuration(grace)}`,
+    `    isolation: ${isolation}`,
     ...(mine.length > 0
       ? []
       : ["    # How many attempts an executor takes stands in the file on its own host."]),
@@ -84,6 +85,9 @@ export function clusterFile(
     `    retentionMonths: ${retentionMonths}`,
     "  logs:",
     `    directory: ${JSON.stringify(parts.jobLogs?.value.directory ?? "/var/log/escapement/jobs")}`,
+    ...(parts.jobLogs
+      ? [`    maxFile: ${parts.jobLogs.value.maxFile}B`, `    keepFiles: ${parts.jobLogs.value.keepFiles}`]
+      : []),
   ];
   const restarts = daemons
     .filter((role) => context.roles.has(role))
@@ -106,6 +110,7 @@ export function clusterFile(
         section.written("renewEvery", formatDuration(renewEvery)),
         section.written("stopEarly", formatDuration(stopEarly)),
         section.written("grace", formatDuration(grace)),
+        section.written("isolation", isolation),
         section.written("retentionMonths", retentionMonths),
         ...(slots && isKnown(slots) ? slots.known.provenance : []),
       ],

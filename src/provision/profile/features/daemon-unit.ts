@@ -2,6 +2,7 @@
 
 import type { Provenance, Resource, Restart } from "../../resource.ts";
 import { linesFile, unit } from "../make-resource.ts";
+import { unitValidator } from "../unit-validator.ts";
 import { paths } from "./paths.ts";
 
 export interface DaemonUnit {
@@ -69,7 +70,7 @@ export function daemonUnit(daemon: DaemonUnit): readonly Resource[] {
       after: daemon.after,
       provenance: daemon.provenance,
       unavailable: daemon.unavailable,
-      validator: { name: "systemd-analyze verify", argv: ["systemd-analyze", "verify", "{file}"] },
+      validator: unitValidator,
     }),
     unit(service, { risk: "medium", after: [`file:${path}`, `file:${paths.clusterFile}`] }),
   ];

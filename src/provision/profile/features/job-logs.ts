@@ -1,92 +1,106 @@
-/** The output of jobs: rotated on the host, then shipped to an archive by a timer. Never in the record store. */
+/**
+ * The output of jobs: the executor rotates it by size and by day, a timer moves
+ * what is old to the archive. Never in the record store.
+ */
 import { formatBytes } from "../../../base/bytes.ts";
-import type { Resource } from "../../resource.ts";
-import { fromSetting } from "../host-context.ts";
-import { linesFile, packageOf, unit } from "../make-resource.ts";
+import type { Provenance, Resource } from "../../resource.ts";
+import { fromSetting, type HostContext } from "../host-context.ts";
+import { directory as folder, linesFile, unit } from "../make-resource.ts";
+import type { Section } from "../resolved-profile.ts";
+import { unitValidator } from "../unit-validator.ts";
 import { hardening } from "./daemon-unit.ts";
 import type { Feature } from "./feature.ts";
 import { executorUser, paths, toolkitUser } from "./paths.ts";
 
-const rotation = "/etc/logrotate.d/escapement";
-const shipping = "/etc/escapement/ship-logs.conf";
 const service = "escapement-ship-logs.service";
 const timer = "escapement-ship-logs.timer";
 
 export const jobLogs: Feature<"jobLogs"> = (section, context) => {
-  const { directory, keepDays, rotateAt, shipAt, keepMonths } = section.value;
-  const archive = context.text("logArchive");
-  if (!archive)
-    context.note(
-      "warning",
-      `the inventory has no setting logArchive: job output is gone after ${keepDays} days on ${context.host.name}`,
-      section.placeOf("keepDays"),
-    );
+  const { directory, maxFile, keepFiles } = section.value;
+  const above = directory.slice(0, directory.lastIndexOf("/"));
   const resources: Resource[] = [
-    packageOf("logrotate"),
-    linesFile(rotation, {
-      lines: [
-        `${directory}/*.log ${directory}/*/*.log {`,
-        "    daily",
-        `    rotate ${keepDays}`,
-        `    maxage ${keepDays}`,
-        `    maxsize ${rotateAt}`,
-        "    dateext",
-        "    dateformat -%Y%m%d-%s",
-        "    compress",
-        "    # A file that is written to right now is compressed the next time.",
-        "    delaycompress",
-        "    missingok",
-        "    notifempty",
-        "    nocreate",
-        `    su ${executorUser} ${toolkitUser}`,
-        "}",
-      ],
-      after: ["package:logrotate"],
-      validator: { name: "logrotate -d", argv: ["logrotate", "-d", "{file}"] },
+    // /var/log itself belongs to the system.
+    ...(above.split("/").length > 3 ? [folder(above)] : []),
+    folder(directory, {
+      mode: 0o750,
+      owner: executorUser,
+      group: toolkitUser,
+      after: [`user:${executorUser}`],
       provenance: [
         section.written("directory", directory),
-        section.written("keepDays", keepDays),
-        section.written("rotateAt", formatBytes(rotateAt)),
+        section.written("maxFile", formatBytes(maxFile)),
+        section.written("keepFiles", keepFiles),
       ],
     }),
   ];
-  if (!archive) return resources;
-  resources.push(
-    linesFile(shipping, {
-      lines: [`from=${directory}`, `to=${archive.value}`, `keepMonths=${keepMonths}`],
-      mode: 0o640,
-      group: toolkitUser,
-      after: [`directory:${paths.configuration}`],
-      provenance: [fromSetting("jobLogs.archive", archive), section.written("keepMonths", keepMonths)],
-    }),
+  const archive = context.text("logArchive");
+  if (!archive) {
+    context.note(
+      "warning",
+      `the inventory has no setting logArchive: the output of jobs on ${context.host.name} is kept in ${keepFiles} files a job and nowhere else`,
+      section.placeOf("keepDays"),
+    );
+    return resources;
+  }
+  return [
+    ...resources,
+    ...shipping(section, context, archive.value, fromSetting("jobLogs.archive", archive)),
+  ];
+};
+
+function shipping(
+  section: Section<"jobLogs">,
+  context: HostContext,
+  archive: string,
+  from: Provenance,
+): readonly Resource[] {
+  const { directory, keepDays, shipAt, keepMonths } = section.value;
+  const endpoint = context.text("logArchiveEndpoint");
+  const region = context.text("logArchiveRegion");
+  const words = [
+    ...["--from", directory],
+    ...["--to", archive],
+    ...["--older-than", `${keepDays}d`],
+    ...["--keep-months", String(keepMonths)],
+    ...["--host", context.host.name],
+    ...(endpoint ? ["--endpoint", endpoint.value] : []),
+    ...(region ? ["--region", region.value] : []),
+  ];
+  return [
     linesFile(`/etc/systemd/system/${service}`, {
       lines: [
         "[Unit]",
-        "Description=Ship rotated job output to the archive",
+        "Description=Move old job output to the archive",
         "",
         "[Service]",
         "Type=oneshot",
-        `ExecStart=${paths.current}/node ${paths.current}/escapement.mjs logs ship --config ${shipping}`,
+        `ExecStart=${paths.current}/node ${paths.current}/escapement.mjs logs ship ${words.map(quoted).join(" ")}`,
         `User=${executorUser}`,
-        // Keys of an S3-compatible store, where there is one; put there by hand.
+        "# Keys of an object store, where there is one; put there by hand, readable by root only.",
         `EnvironmentFile=-${paths.configuration}/ship-logs.env`,
         "Nice=10",
         "IOSchedulingClass=idle",
         ...hardening,
         "NoNewPrivileges=yes",
       ],
-      after: [`file:${shipping}`],
-      validator: { name: "systemd-analyze verify", argv: ["systemd-analyze", "verify", "{file}"] },
+      after: [`directory:${directory}`],
+      validator: unitValidator,
+      provenance: [
+        from,
+        ...(endpoint ? [fromSetting("jobLogs.archiveEndpoint", endpoint)] : []),
+        section.written("keepDays", keepDays),
+        section.written("keepMonths", keepMonths),
+      ],
     }),
     linesFile(`/etc/systemd/system/${timer}`, {
       lines: [
         "[Unit]",
-        "Description=Ship rotated job output to the archive",
+        "Description=Move old job output to the archive",
         "",
         "[Timer]",
         `OnCalendar=${shipAt}`,
+        "# Not every executor at the same instant; a host that was off catches up.",
         "RandomizedDelaySec=15min",
-        "# A host that was off catches up.",
         "Persistent=true",
         "",
         "[Install]",
@@ -97,6 +111,11 @@ export const jobLogs: Feature<"jobLogs"> = (section, context) => {
       provenance: [section.written("shipAt", shipAt)],
     }),
     unit(timer, { after: [`file:/etc/systemd/system/${timer}`] }),
-  );
-  return resources;
-};
+  ];
+}
+
+/** One word of ExecStart: a percent sign is a specifier, a dollar sign a variable. */
+function quoted(word: string): string {
+  const escaped = word.replace(/[\\"]/g, "\\$&").replace(/%/g, "%%").replace(/\$/g, "$$$$");
+  return /[\s"'\\;]/.test(word) ? `"${escaped}"` : escaped;
+}

@@ -4,6 +4,7 @@ import { memoryForJobs } from "../../../capacity/machine/concurrency.ts";
 import { isKnown } from "../../../hardware/fact.ts";
 import { computed } from "../host-context.ts";
 import { linesFile } from "../make-resource.ts";
+import { unitValidator } from "../unit-validator.ts";
 import type { Feature } from "./feature.ts";
 import { jobsSlice as sliceName } from "./paths.ts";
 
@@ -31,7 +32,7 @@ export const jobsSlice: Feature<"jobsSlice"> = (section, context) => {
       ],
       risk: "medium",
       unavailable: missing && !isKnown(missing) ? missing.unknown : undefined,
-      validator: { name: "systemd-analyze verify", argv: ["systemd-analyze", "verify", "{file}"] },
+      validator: unitValidator,
       provenance: [
         section.written("cpuWeight", cpuWeight),
         section.written("ioWeight", ioWeight),

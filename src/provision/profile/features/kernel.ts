@@ -5,6 +5,7 @@ import type { Provenance, Resource } from "../../resource.ts";
 import { computed, type HostContext } from "../host-context.ts";
 import { linesFile, sysctl, unit } from "../make-resource.ts";
 import type { Section } from "../resolved-profile.ts";
+import { unitValidator } from "../unit-validator.ts";
 import type { Feature } from "./feature.ts";
 
 const hugePages = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -117,7 +118,7 @@ function transparentHugePages(section: Section<"kernel">, context: HostContext):
         "WantedBy=multi-user.target",
       ],
       restarts: [{ unit: name, action: "restart" }],
-      validator: { name: "systemd-analyze verify", argv: ["systemd-analyze", "verify", "{file}"] },
+      validator: unitValidator,
       unavailable,
       provenance: [section.written("transparentHugePages", mode)],
     }),
