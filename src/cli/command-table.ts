@@ -88,4 +88,9 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "how many shards, how much disk and memory, what to order",
     load: () => import("./capacity.ts"),
   },
+  {
+    name: "hosts",
+    summary: "list the hosts, try to reach them, trust their keys",
+    load: () => import("./hosts.ts"),
+  },
 ];

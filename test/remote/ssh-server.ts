@@ -77,7 +77,7 @@ export class SshServer {
         "",
       ].join("\n"),
     );
-    this.trust();
+    this.trust(`[127.0.0.1]:${this.port} ${this.publicKey(keyTypes[0])}\n`);
     await this.up();
   }
 
