@@ -23,7 +23,8 @@ const shared = {
   target: "node20.19",
   format: "esm",
   loader: { ".sql": "text", ".sh": "text" },
-  external: ["pg-native"],
+  // Optional and compiled; both libraries do without.
+  external: ["pg-native", "cpu-features", "*.node"],
   minify: true,
   keepNames: true,
   legalComments: "none",
