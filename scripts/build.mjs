@@ -11,9 +11,9 @@ const root = new URL("../", import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 const quiet = process.argv.includes("--quiet");
 
-// CommonJS dependencies inside an ES module bundle still ask for `require`.
+// CommonJS dependencies inside an ES module bundle still ask for `require` and `__dirname`.
 const banner = {
-  js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url),__dirname=import.meta.dirname;",
 };
 
 const shared = {
