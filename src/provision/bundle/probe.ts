@@ -86,6 +86,7 @@ export function compileHead(options: {
   return [
     `ESC_NONCE=${shellWord(options.nonce)}`,
     `ESC_VERSION=${options.version}`,
+    `ESC_ROOT=${shellWord(options.paths.root)}`,
     `ESC_STATE=${shellWord(options.paths.state)}`,
     `ESC_PATH=${shellWord(options.path ?? "")}`,
   ].join("\n");

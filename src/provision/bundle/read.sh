@@ -167,9 +167,11 @@ esc_txn_state() {
   else esc_txn=open; fi
 }
 
+esc_clean() { tr -d '\000-\010\013-\037\177' | tr '\200-\377' '?'; }
+
 # Prints the facts on standard input between the marks of this bundle.
 esc_emit() {
-  esc_body=$(tr -d '\000-\010\013-\037\177' | tr '\200-\377' '?' |
+  esc_body=$(esc_clean |
     sed 's/[\\"]/\\&/g;s/\t/\\t/g;s/^/{"fact":"/;s/$/"}/')
   esc_sum=$(printf '%s\n' "$esc_body" | sha256sum)
   esc_count=$(printf '%s\n' "$esc_body" | wc -l)

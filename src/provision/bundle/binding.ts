@@ -1,0 +1,9 @@
+/** What of a host's facts binds an apply: the same as esc_binding of the runner. */
+
+/** The fact lines without what changes by itself, each once where it stands, in the order of their bytes. */
+export function bindingLines(facts: readonly string[]): string[] {
+  return facts
+    .filter((line) => !/^(?:content|txn|end|host|extra)\t/.test(line))
+    .map((line) => line.replace(/\t~\t.*$/, "").replace(/\tActiveEnterTimestampMonotonic=[0-9]*/, ""))
+    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
