@@ -1,0 +1,155 @@
+/** Actions and checks on single hosts: access, toolkit, profile, units. */
+import { z } from "zod";
+import { EscapementError } from "../../../base/errors.ts";
+import { deploy, rollbackDeployment } from "../../deploy/deploy.ts";
+import type { HostWorld } from "../host-world.ts";
+import {
+  type ActionEntry,
+  type CheckEntry,
+  defineAction,
+  defineCheck,
+  no,
+  unknown,
+  yes,
+} from "../registry.ts";
+
+const none = z.strictObject({});
+const unitArgs = z.strictObject({
+  unit: z.string().regex(/^[\w@:.-]+\.(service|timer|target|socket|mount)$/),
+});
+const unitDeadlineMs = 120_000;
+
+export const hostActions: readonly (readonly [string, ActionEntry<HostWorld>])[] = [
+  [
+    "check-access",
+    defineAction(
+      "logs in and becomes root, so that a host that cannot be reached is known first",
+      none,
+      async ({ world, host }) => {
+        const { exitCode, stdout, stderr } = await world.run(host.name, ["id", "-u"], { looks: true });
+        if (exitCode === 0 && stdout.trim() === "0") return "reached, as root";
+        throw new EscapementError("E_REFUSED", {
+          what: `${host.name}: no root there: ${stderr.trim() || stdout.trim()}`,
+          hint: "log in as root, or let sudo of that user run without a question or with sudoPasswordFile",
+        });
+      },
+    ),
+  ],
+  [
+    "deploy-toolkit",
+    defineAction(
+      "brings this very toolkit to the host, with its Node",
+      none,
+      async ({ world, host, signal }) => {
+        const result = await deploy(await world.remote(host.name), await world.release(), { signal });
+        return result.changed
+          ? `${result.version}, ${Math.round(result.uploadedBytes / 1e6)} MB uploaded`
+          : `${result.version} was there`;
+      },
+    ),
+  ],
+  [
+    "rollback-toolkit",
+    defineAction("goes back to the toolkit's version before", none, async ({ world, host }) => {
+      const { version } = await rollbackDeployment(await world.remote(host.name));
+      return `back to ${version}`;
+    }),
+  ],
+  [
+    "apply-profile",
+    defineAction("applies the host's profile", none, async ({ world, host, signal }) => {
+      const state = await world.profiles.apply(host.name, await world.remote(host.name), signal);
+      return `${state.changes} change(s)${state.pendingRestarts > 0 ? `, ${state.pendingRestarts} restart(s) still due` : ""}`;
+    }),
+  ],
+  ["start-unit", unitAction("starts and enables a unit", ["enable", "--now"])],
+  ["restart-unit", unitAction("restarts a unit", ["restart"])],
+  ["stop-unit", unitAction("stops and disables a unit", ["disable", "--now"])],
+];
+
+function unitAction(summary: string, verb: readonly string[]): ActionEntry<HostWorld> {
+  return defineAction(summary, unitArgs, async ({ world, host }, { unit }) => {
+    const { exitCode, stderr } = await world.run(host.name, ["systemctl", ...verb, unit], {
+      deadlineMs: unitDeadlineMs,
+    });
+    if (exitCode === 0) return `${verb[0]} ${unit}`;
+    throw new EscapementError("E_REFUSED", {
+      what: `${host.name}: systemctl ${verb.join(" ")} ${unit}: ${stderr.trim().split("\n")[0] ?? `exit ${exitCode}`}`,
+      hint: `on the host, journalctl -u ${unit} says why`,
+    });
+  });
+}
+
+/** Which release the main process of a unit was started from. */
+const runningVersion = `pid=$(systemctl show -p MainPID --value "$1")
+[ "\${pid:-0}" != 0 ] || { echo none; exit 0; }
+exe=$(readlink "/proc/$pid/exe") && echo "\${exe%/*}"
+readlink -f /opt/escapement/current`;
+
+export const hostChecks: readonly (readonly [string, CheckEntry<HostWorld>])[] = [
+  [
+    "toolkit-current",
+    defineCheck("whether the host has this very toolkit", none, async ({ world, host }) => {
+      const { version } = await world.release();
+      const { stdout } = await world.run(host.name, ["readlink", "/opt/escapement/current"], { looks: true });
+      const found = stdout.trim().split("/").at(-1) ?? "";
+      if (found === version) return yes(`it has ${version}`);
+      return no(found === "" ? "it has no toolkit" : `it has ${found}`);
+    }),
+  ],
+  [
+    "profile-applied",
+    defineCheck("whether a plan of the host is empty", none, async ({ world, host }) => {
+      const state = await world.profiles.plan(host.name, await world.remote(host.name));
+      if (state.changes > 0) return no(`${state.changes} change(s) to make`);
+      if (state.pendingRestarts > 0) return no(`${state.pendingRestarts} restart(s) due`);
+      return yes(
+        state.unknowns.length > 0 ? `no changes; ${state.unknowns.length} not judged` : "no changes",
+      );
+    }),
+  ],
+  [
+    "unit-active",
+    defineCheck("whether a unit runs", unitArgs, async ({ world, host }, { unit }) => {
+      const { stdout } = await world.run(host.name, ["systemctl", "is-active", unit], { looks: true });
+      const state = stdout.trim();
+      if (state === "active") return yes(`${unit} is active`);
+      return state === "" ? unknown(`systemctl did not say what ${unit} is`) : no(`${unit} is ${state}`);
+    }),
+  ],
+  [
+    "unit-stopped",
+    defineCheck(
+      "whether a unit neither runs nor starts by itself",
+      unitArgs,
+      async ({ world, host }, { unit }) => {
+        const { stdout } = await world.run(
+          host.name,
+          ["sh", "-c", 'systemctl is-active "$1"; systemctl is-enabled "$1"', "sh", unit],
+          { looks: true },
+        );
+        const [active = "", enabled = ""] = stdout.trim().split("\n");
+        return ["inactive", "failed", "unknown"].includes(active) && enabled !== "enabled"
+          ? yes(`${unit} is ${active} and ${enabled || "not there"}`)
+          : no(`${unit} is ${active} and ${enabled}`);
+      },
+    ),
+  ],
+  [
+    "unit-on-current-toolkit",
+    defineCheck(
+      "whether the running unit was started from the toolkit in use",
+      unitArgs,
+      async ({ world, host }, { unit }) => {
+        const { stdout } = await world.run(host.name, ["sh", "-c", runningVersion, "sh", unit], {
+          looks: true,
+        });
+        const [running, current] = stdout.trim().split("\n");
+        if (running === "none") return no(`${unit} does not run`);
+        if (!running || !current) return unknown(`where ${unit} runs from could not be read`);
+        const version = running.split("/").at(-1);
+        return running === current ? yes(`${unit} runs ${version}`) : no(`${unit} still runs ${version}`);
+      },
+    ),
+  ],
+];
