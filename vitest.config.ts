@@ -18,6 +18,14 @@ const shared = {
   pool: "forks" as const,
 };
 
+/** Tests on real hosts: minutes, root, and a machine that can run them. */
+const hostTests = ["test/lab/hosts/**/*.test.ts", "test/hosts/**/*.test.ts"];
+
+/** Only for those who ask: by the variable (`npm test -- --all` sets it), or by naming such a file. */
+const wantsHosts =
+  process.env.ESCAPEMENT_HOST_TESTS === "1" ||
+  process.argv.some((argument) => /^(\.\/)?test\/(lab\/)?hosts(\/|$)/.test(argument));
+
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
@@ -29,7 +37,7 @@ export default defineConfig({
           ...shared,
           name: "all",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/torture/**"],
+          exclude: ["test/torture/**", ...hostTests],
           sequence: { groupOrder: 0 },
         },
       },
@@ -41,9 +49,27 @@ export default defineConfig({
           name: "torture",
           include: ["test/torture/**/*.test.ts"],
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
+      // Whole machines, one test file after the other.
+      ...(wantsHosts
+        ? [
+            {
+              plugins: [sqlAsText],
+              test: {
+                ...shared,
+                // A host boots, installs packages and shuts down in seconds to minutes.
+                testTimeout: 300_000,
+                hookTimeout: 300_000,
+                name: "hosts",
+                include: hostTests,
+                fileParallelism: false,
+                sequence: { groupOrder: 1 },
+              },
+            },
+          ]
+        : []),
     ],
   },
 });

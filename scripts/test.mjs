@@ -1,6 +1,6 @@
 /**
- * Runs the tests, and with --all (or in CI) also the formatter, the linter, the
- * type checker and the search for dead code. The last line says how it went.
+ * Runs the tests, and with --all (or in CI) also those on real hosts, the formatter,
+ * the linter, the type checker and the search for dead code. The last line says how it went.
  *
  *   node scripts/test.mjs [--all] [vitest filters and options …]
  */
@@ -15,6 +15,7 @@ const results = `${modules}.cache/escapement/test-results.${process.pid}.json`;
 const args = process.argv.slice(2);
 const all = args.includes("--all") || Boolean(process.env.CI);
 const filters = args.filter((arg) => arg !== "--all");
+if (all) process.env.ESCAPEMENT_HOST_TESTS = "1";
 
 const checks = [
   { name: "biome", command: [`${modules}@biomejs/biome/bin/biome`, "ci", "."] },

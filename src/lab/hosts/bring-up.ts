@@ -1,0 +1,34 @@
+/** The steps from a claimed name to hosts that answer. Whoever calls it takes the lab down when a step fails. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { makeKey, personalise } from "./host-files.ts";
+import { mountDisk, startHost, waitForHost } from "./host-machine.ts";
+import { createNetwork, plugIn } from "./lab-network.ts";
+import type { LabPlace } from "./lab-place.ts";
+import type { LabState } from "./lab-state.ts";
+import { outputFile, writeOutput } from "./output-files.ts";
+import { startTimeSource, waitForTimeSource } from "./time-source.ts";
+
+/** @throws E_LAB_STEP */
+export async function bringUp(place: LabPlace, state: LabState, say: (line: string) => void): Promise<void> {
+  say("network and time source");
+  mkdirSync(state.outputFolder, { recursive: true });
+  const keys = {
+    authorizedKey: await makeKey(outputFile(state.outputFolder, "key"), `lab ${place.name}`),
+    opsPassword: randomBytes(12).toString("base64url"),
+  };
+  await createNetwork(place, state);
+  await startTimeSource(place, state);
+  say(`starting ${state.hosts.length} hosts`);
+  const knownHosts = await Promise.all(
+    state.hosts.map(async (host) => {
+      await mountDisk(place, host.name, state.layers);
+      const line = await personalise(place, state, host, keys);
+      await plugIn(place, state, host);
+      startHost(place, host.name, state.pool);
+      return line;
+    }),
+  );
+  writeOutput(state, knownHosts, keys.opsPassword);
+  await Promise.all([waitForTimeSource(state), ...state.hosts.map((host) => waitForHost(place, host))]);
+}

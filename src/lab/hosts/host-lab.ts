@@ -1,0 +1,234 @@
+/** A lab of real hosts: what tests, drills and the command line use. */
+import { existsSync, mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { EscapementError } from "../../base/errors.ts";
+import { claimRange } from "./address-range.ts";
+import { bringUp } from "./bring-up.ts";
+import { whyNoHosts } from "./capabilities.ts";
+import { placeHosts, type WantedHost } from "./default-hosts.ts";
+import { setHostClock } from "./host-clock.ts";
+import { insideHost, killHost, leaderOf, startHost, waitForHost } from "./host-machine.ts";
+import { applyCuts, controllerPeer, plugIn, removeHostNamespace, timePeer, unplug } from "./lab-network.ts";
+import { LabPlace, labsFolder } from "./lab-place.ts";
+import {
+  changeState,
+  hostNamed,
+  type LabHost,
+  type LabState,
+  type NetworkCut,
+  readState,
+  writeState,
+} from "./lab-state.ts";
+import { checkOutputFolder, outputFile } from "./output-files.ts";
+import { packageRepository } from "./package-repository.ts";
+import { processIdentity } from "./process-identity.ts";
+import { packageSource, rootImage } from "./root-image.ts";
+import { type ProgramOptions, type ProgramResult, runProgram } from "./run-program.ts";
+import { takeDown } from "./take-down.ts";
+
+export interface LabOptions {
+  readonly name: string;
+  readonly hosts: readonly WantedHost[];
+  /** Where the inventory and the keys go. */
+  readonly folder: string;
+  /** The lab ends with this process: once it has ended, anybody's next lab may take it down. */
+  readonly owned?: boolean;
+  /** Told what happens, step by step. */
+  readonly say?: (line: string) => void;
+}
+
+export interface HostStatus extends LabHost {
+  readonly power: "on" | "off";
+  readonly clockOffsetSeconds: number;
+  readonly cuts: readonly Omit<NetworkCut, "host">[];
+}
+
+export class HostLab {
+  readonly #place: LabPlace;
+
+  private constructor(place: LabPlace) {
+    this.#place = place;
+  }
+
+  /** Puts a lab up: all hosts answer by ssh. What was made is taken away when it fails. @throws E_LAB_* */
+  static async up(options: LabOptions): Promise<HostLab> {
+    const say = options.say ?? (() => {});
+    const reason = await whyNoHosts();
+    if (reason !== undefined)
+      throw new EscapementError("E_LAB_TIER", {
+        tier: "hosts",
+        reason,
+        hint: "npm run setup -- --for test installs what is missing, as root on Debian",
+      });
+    const place = new LabPlace(options.name);
+    placeHosts(options.hosts, "10.0.0");
+    if (existsSync(place.folder)) throw new EscapementError("E_LAB_EXISTS", { name: place.name });
+    checkOutputFolder(resolve(options.folder));
+    const source = await packageSource();
+    say("root file system (minutes when it is built for the first time)");
+    const root = await rootImage(source);
+    say("package source");
+    const packages = await packageRepository(source, root);
+    claim(place);
+    try {
+      const network = await claimRange(place.name);
+      const state: LabState = {
+        stateVersion: 1,
+        name: place.name,
+        phase: "starting",
+        starter: processIdentity(process.pid) ?? "",
+        owned: options.owned ?? false,
+        network,
+        gateway: `${network}.253`,
+        controllerAddress: `${network}.254`,
+        timeSources: [241, 242, 243].map((last) => `${network}.${last}`),
+        virtualIp: `${network}.200`,
+        outputFolder: resolve(options.folder),
+        hosts: placeHosts(options.hosts, network),
+        cuts: [],
+        clocks: {},
+        layers: [packages.lists, root],
+        pool: packages.pool,
+        timeSourceLayers: [packages.timeSource, root],
+      };
+      writeState(place, state);
+      await bringUp(place, state, say);
+      changeState(place, () => ({ phase: "up" }));
+    } catch (error) {
+      await takeDown(place);
+      throw error;
+    }
+    return new HostLab(place);
+  }
+
+  /** A lab that another process put up. @throws E_LAB_MISSING */
+  static find(name: string): HostLab {
+    const place = new LabPlace(name);
+    readState(place);
+    return new HostLab(place);
+  }
+
+  get name(): string {
+    return this.#place.name;
+  }
+
+  get hosts(): readonly LabHost[] {
+    return this.state.hosts;
+  }
+
+  get state(): LabState {
+    return readState(this.#place);
+  }
+
+  get inventoryFile(): string {
+    return outputFile(this.state.outputFolder, "inventory");
+  }
+
+  get knownHostsFile(): string {
+    return outputFile(this.state.outputFolder, "knownHosts");
+  }
+
+  get identityFile(): string {
+    return outputFile(this.state.outputFolder, "key");
+  }
+
+  /** Holds what sudo asks the user `ops` for, and a line end. */
+  get opsPasswordFile(): string {
+    return outputFile(this.state.outputFolder, "opsPassword");
+  }
+
+  /** Runs a command as root inside the host, past its network. A code other than 0 is a result. @throws E_LAB_HOST_OFF */
+  async exec(host: string, argv: readonly string[], options: ProgramOptions = {}): Promise<ProgramResult> {
+    return runProgram([...this.insideHost(host), ...argv], options);
+  }
+
+  /** What to put before a command so that it runs inside the host. @throws E_LAB_HOST, E_LAB_HOST_OFF */
+  insideHost(host: string): string[] {
+    return insideHost(this.#place, hostNamed(this.state, host).name);
+  }
+
+  /**
+   * Cuts a host off, from everybody or from `peers` alone (hosts, `controller`, `time`).
+   * With `direction: "receive"` nothing reaches it while what it sends still arrives.
+   */
+  async cut(
+    host: string,
+    options: { readonly direction?: "both" | "receive"; readonly peers?: readonly string[] } = {},
+  ): Promise<void> {
+    const peers = [...(options.peers ?? [])];
+    hostNamed(this.state, host);
+    for (const peer of peers) if (peer !== controllerPeer && peer !== timePeer) hostNamed(this.state, peer);
+    const cut: NetworkCut = { host, direction: options.direction ?? "both", peers };
+    await applyCuts(
+      this.#place,
+      changeState(this.#place, (state) => ({ cuts: [...state.cuts, cut] })),
+    );
+  }
+
+  /** Undoes every cut of a host, or of all. */
+  async heal(host?: string): Promise<void> {
+    if (host !== undefined) hostNamed(this.state, host);
+    await applyCuts(
+      this.#place,
+      changeState(this.#place, (state) => ({
+        cuts: host === undefined ? [] : state.cuts.filter((cut) => cut.host !== host),
+      })),
+    );
+  }
+
+  /** Pulls the plug: peers see silence, and no process of the host is left. */
+  async powerOff(host: string): Promise<void> {
+    const one = hostNamed(this.state, host);
+    // First the cable, or the kernel would end the connections of dying processes politely.
+    await unplug(this.#place, one);
+    await killHost(this.#place, host);
+    await removeHostNamespace(this.#place, one);
+  }
+
+  /** Starts a host that is off, from its own disk; returns when it answers by ssh. */
+  async powerOn(host: string): Promise<void> {
+    const one = hostNamed(this.state, host);
+    if (leaderOf(this.#place, host) !== undefined) return;
+    // It may have shut itself down, with its namespace still there.
+    await killHost(this.#place, host);
+    await removeHostNamespace(this.#place, one);
+    await plugIn(this.#place, this.state, one);
+    startHost(this.#place, host, this.state.pool);
+    await waitForHost(this.#place, one);
+  }
+
+  /** Shifts the wall clock of all units of a host; 0 is the right time. Returns when they have seen it. */
+  async clock(host: string, offsetSeconds: number): Promise<void> {
+    hostNamed(this.state, host);
+    changeState(this.#place, (state) => ({ clocks: { ...state.clocks, [host]: offsetSeconds } }));
+    await setHostClock(this.#place, host, offsetSeconds);
+  }
+
+  status(): HostStatus[] {
+    const { hosts, clocks, cuts } = this.state;
+    return hosts.map((host) => ({
+      ...host,
+      power: leaderOf(this.#place, host.name) === undefined ? "off" : "on",
+      clockOffsetSeconds: clocks[host.name] ?? 0,
+      cuts: cuts
+        .filter((cut) => cut.host === host.name)
+        .map(({ direction, peers }) => ({ direction, peers })),
+    }));
+  }
+
+  /** Leaves nothing. Safe to call twice. */
+  down(): Promise<void> {
+    return takeDown(this.#place);
+  }
+}
+
+/** The folder is the lab: whoever makes it owns the name. @throws E_LAB_EXISTS */
+function claim(place: LabPlace): void {
+  mkdirSync(labsFolder, { recursive: true, mode: 0o755 });
+  try {
+    mkdirSync(place.folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new EscapementError("E_LAB_EXISTS", { name: place.name });
+  }
+}

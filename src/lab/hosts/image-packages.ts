@@ -1,0 +1,60 @@
+/** What is on a bare host, and what can be installed on it. To add a package, add a line; the cache follows. */
+
+/** In the root file system: what a freshly installed Debian server has, and what reaching it takes. */
+export const rootPackages: readonly string[] = [
+  "systemd",
+  "systemd-sysv",
+  "udev",
+  "dbus",
+  "openssh-server",
+  "sudo",
+  "iproute2",
+  "iputils-ping",
+  "procps",
+  "kmod",
+  "netbase",
+  "tzdata",
+  "ca-certificates",
+  // The clock of a host, see host-clock.ts.
+  "libfaketime",
+  // What Ansible needs on a host, to be compared with.
+  "python3-minimal",
+  "python3-apt",
+];
+
+/** In the local package source, with everything they depend on; installed by whoever sets up a host. */
+export const offeredPackages: readonly string[] = [
+  "acl",
+  "chrony",
+  "cron",
+  "curl",
+  "dmidecode",
+  "ethtool",
+  "freeipmi-tools",
+  "hdparm",
+  "ipmitool",
+  "irqbalance",
+  "keepalived",
+  "libcap2-bin",
+  "linux-cpupower",
+  "lm-sensors",
+  "logrotate",
+  "mdadm",
+  "nftables",
+  "numactl",
+  "nvme-cli",
+  "openssl",
+  "pciutils",
+  "pgbouncer",
+  "postgresql",
+  "python3",
+  "rsync",
+  "rsyslog",
+  "smartmontools",
+  "socat",
+  "sysstat",
+  "systemd-timesyncd",
+  "tuned",
+  "util-linux-extra",
+  "xz-utils",
+];
