@@ -2,13 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { judgeRaidCache } from "../../src/capacity/acceptance/judge-disk.ts";
-import { judgeEcc, judgeMemorySpeed, parseModules } from "../../src/capacity/acceptance/judge-memory.ts";
-import { judgePowerSupplies } from "../../src/capacity/acceptance/judge-power.ts";
-import type { Reading } from "../../src/capacity/acceptance/verdict.ts";
-
-const got = (text: string): Reading => ({ text, reason: "" });
-const none: Reading = { text: undefined, reason: "tool: not installed" };
+import { parseModules } from "../../src/capacity/acceptance/machine-text.ts";
+import { fromText, got, none } from "./acceptance-from-text.ts";
 
 const corpus = fileURLToPath(new URL("../../../shared/corpus/", import.meta.url));
 const isThere = existsSync(corpus);
@@ -18,31 +13,31 @@ describe.skipIf(!isThere)("outputs of real hardware", () => {
   test.each([
     [
       "two supplies whose state the firmware does not know",
-      () => judgePowerSupplies(none, real("psu/dmidecode-type39.txt"), 2),
+      () => fromText.powerSupplies(none, real("psu/dmidecode-type39.txt"), 2),
       "unknown",
     ],
     [
       "short sdr form says nothing about presence",
-      () => judgePowerSupplies(real("psu/ipmitool-sdr-hp.txt"), none, 2),
+      () => fromText.powerSupplies(real("psu/ipmitool-sdr-hp.txt"), none, 2),
       "unknown",
     ],
     [
       "a controller with a cache vault",
-      () => judgeRaidCache(real("raid/storcli-cachevault.json"), none, none),
+      () => fromText.raidCache(real("raid/storcli-cachevault.json"), none, none),
       "pass",
     ],
     [
       "a tool that finds no controller",
-      () => judgeRaidCache(real("raid/perccli-no-controller.json"), none, got("")),
+      () => fromText.raidCache(real("raid/perccli-no-controller.json"), none, got("")),
       "fail",
     ],
-    ["no-battery write cache", () => judgeRaidCache(none, real("raid/ssacli-P408i-a.txt"), none), "fail"],
+    ["no-battery write cache", () => fromText.raidCache(none, real("raid/ssacli-P408i-a.txt"), none), "fail"],
     [
       "a server's modules below their rated speed",
-      () => judgeMemorySpeed(real("memory/dmidecode-dell-r740.txt")),
+      () => fromText.memorySpeed(real("memory/dmidecode-dell-r740.txt")),
       "fail",
     ],
-    ["its error correction", () => judgeEcc(real("memory/dmidecode-dell-r740.txt"), none), "pass"],
+    ["its error correction", () => fromText.ecc(real("memory/dmidecode-dell-r740.txt"), none), "pass"],
   ] as const)("%s", (_, judge, status) => {
     expect(judge()).toMatchObject({ status });
   });

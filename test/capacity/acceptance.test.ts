@@ -1,33 +1,21 @@
 import { expect, test } from "vitest";
-import { judgeClockOffset, judgeTimeZone } from "../../src/capacity/acceptance/judge-clock.ts";
-import {
-  judgeCapacity,
-  judgeFlushRate,
-  judgeNetworkSpeed,
-  judgeRaidCache,
-  judgeWriteCache,
-} from "../../src/capacity/acceptance/judge-disk.ts";
-import { judgeEcc, judgeMemory, judgeMemorySpeed } from "../../src/capacity/acceptance/judge-memory.ts";
-import { judgePowerSupplies } from "../../src/capacity/acceptance/judge-power.ts";
-import {
-  judgeClockSource,
-  judgeCores,
-  judgeNumaNodes,
-} from "../../src/capacity/acceptance/judge-processor.ts";
-import type { Reading, Verdict } from "../../src/capacity/acceptance/verdict.ts";
+import { judgeCapacity, judgeFlushRate, judgeWriteCache } from "../../src/capacity/acceptance/judge-disk.ts";
+import type { DiskFacts, Fact } from "../../src/capacity/acceptance/machine-facts.ts";
+import type { Verdict } from "../../src/capacity/acceptance/verdict.ts";
 import { runEscapement } from "../support/processes.ts";
+import { fromText, got, none } from "./acceptance-from-text.ts";
 
-const got = (text: string): Reading => ({ text, reason: "" });
-const none: Reading = { text: undefined, reason: "tool: not installed" };
 const gibibyte = 2 ** 30;
-const disk = {
-  totalBytes: undefined,
-  hasVolatileCache: undefined,
-  isTurning: undefined,
-  flushesPerSecond: undefined,
-  writeIops: undefined,
-  notes: [],
+const missing = { unknown: "not looked at" };
+const disk: DiskFacts = {
+  totalBytes: missing,
+  hasVolatileCache: missing,
+  powerLossProtection: missing,
+  isTurning: missing,
+  flushesPerSecond: missing,
+  writeIops: missing,
 };
+const is = <T>(known: T): Fact<T> => ({ known });
 
 const supply = (state: string, n = 1) => `PS${n} Status,${60 + n}h,ok,10.${n},${state}`;
 const smbiosSupply = (status: string) =>
@@ -43,7 +31,7 @@ const tracking = (stratum: number, offset: string, leap: string) =>
 const cases: [what: string, verdict: Verdict, status: Verdict["status"]][] = [
   [
     "two supplies present",
-    judgePowerSupplies(
+    fromText.powerSupplies(
       got([supply("Presence detected", 1), supply("Presence detected", 2)].join("\n")),
       none,
       2,
@@ -52,95 +40,99 @@ const cases: [what: string, verdict: Verdict, status: Verdict["status"]][] = [
   ],
   [
     "one lost its feed, the third column still says ok",
-    judgePowerSupplies(
+    fromText.powerSupplies(
       got([supply("Presence detected", 1), supply("Presence detected, Power Supply AC lost", 2)].join("\n")),
       none,
       2,
     ),
     "fail",
   ],
-  ["one of two present", judgePowerSupplies(got(supply("Presence detected")), none, 2), "fail"],
+  ["one of two present", fromText.powerSupplies(got(supply("Presence detected")), none, 2), "fail"],
   [
     "no controller, firmware says ok twice",
-    judgePowerSupplies(none, got(two(smbiosSupply("Present, OK"))), 2),
+    fromText.powerSupplies(none, got(two(smbiosSupply("Present, OK"))), 2),
     "pass",
   ],
   [
     "no controller, firmware does not know",
-    judgePowerSupplies(none, got(two(smbiosSupply("Present, Unknown"))), 2),
+    fromText.powerSupplies(none, got(two(smbiosSupply("Present, Unknown"))), 2),
     "unknown",
   ],
-  ["no controller, firmware lists nothing", judgePowerSupplies(none, got("# dmidecode 3.3\n"), 2), "unknown"],
+  [
+    "no controller, firmware lists nothing",
+    fromText.powerSupplies(none, got("# dmidecode 3.3\n"), 2),
+    "unknown",
+  ],
   [
     "no controller, firmware says critical",
-    judgePowerSupplies(none, got(two(smbiosSupply("Present, Critical"))), 2),
+    fromText.powerSupplies(none, got(two(smbiosSupply("Present, Critical"))), 2),
     "fail",
   ],
   [
     "a controller that names no presence, no firmware",
-    judgePowerSupplies(got("PS1,60h,ok,10.1,"), none, 2),
+    fromText.powerSupplies(got("PS1,60h,ok,10.1,"), none, 2),
     "unknown",
   ],
-  ["nothing could be read", judgePowerSupplies(none, none, 2), "unknown"],
+  ["nothing could be read", fromText.powerSupplies(none, none, 2), "unknown"],
 
   [
     "modules add up",
-    judgeMemory(got(two(dimm("16 GB", "2933 MT/s", "2933 MT/s"))), none, 32 * gibibyte),
+    fromText.memory(got(two(dimm("16 GB", "2933 MT/s", "2933 MT/s"))), none, 32 * gibibyte),
     "pass",
   ],
   [
     "empty slots do not count",
-    judgeMemory(
+    fromText.memory(
       got(`${dimm("16 GB", "1 MT/s", "1 MT/s")}\n${dimm("No Module Installed", "Unknown", "Unknown")}`),
       none,
       32 * gibibyte,
     ),
     "fail",
   ],
-  ["sizes in MB", judgeMemory(got(two(dimm("16384 MB", "1 MHz", "1 MHz"))), none, 32 * gibibyte), "pass"],
+  ["sizes in MB", fromText.memory(got(two(dimm("16384 MB", "1 MHz", "1 MHz"))), none, 32 * gibibyte), "pass"],
   [
     "without the table, enough is seen",
-    judgeMemory(none, got("MemTotal:       34000000 kB\n"), 32 * gibibyte),
+    fromText.memory(none, got("MemTotal:       34000000 kB\n"), 32 * gibibyte),
     "pass",
   ],
   [
     "without the table, a little less may be the kernel's own part",
-    judgeMemory(none, got("MemTotal:       32800000 kB\n"), 32 * gibibyte),
+    fromText.memory(none, got("MemTotal:       32800000 kB\n"), 32 * gibibyte),
     "unknown",
   ],
   [
     "without the table, far less is less",
-    judgeMemory(none, got("MemTotal:       16000000 kB\n"), 32 * gibibyte),
+    fromText.memory(none, got("MemTotal:       16000000 kB\n"), 32 * gibibyte),
     "fail",
   ],
-  ["no memory read", judgeMemory(none, none, 1), "unknown"],
+  ["no memory read", fromText.memory(none, none, 1), "unknown"],
 
-  ["multi-bit correction", judgeEcc(got("\tError Correction Type: Multi-bit ECC\n"), none), "pass"],
-  ["no correction", judgeEcc(got("\tError Correction Type: None\n"), none), "fail"],
+  ["multi-bit correction", fromText.ecc(got("\tError Correction Type: Multi-bit ECC\n"), none), "pass"],
+  ["no correction", fromText.ecc(got("\tError Correction Type: None\n"), none), "fail"],
   [
     "unknown correction, but the kernel watches it",
-    judgeEcc(got("\tError Correction Type: Unknown\n"), got("mc0 mc1")),
+    fromText.ecc(got("\tError Correction Type: Unknown\n"), got("mc0 mc1")),
     "pass",
   ],
-  ["unknown correction", judgeEcc(got("\tError Correction Type: Unknown\n"), none), "unknown"],
+  ["unknown correction", fromText.ecc(got("\tError Correction Type: Unknown\n"), none), "unknown"],
 
-  ["rated speed", judgeMemorySpeed(got(two(dimm("16 GB", "2933 MT/s", "2933 MT/s")))), "pass"],
-  ["slower than rated", judgeMemorySpeed(got(two(dimm("16 GB", "2933 MT/s", "2666 MT/s")))), "fail"],
+  ["rated speed", fromText.memorySpeed(got(two(dimm("16 GB", "2933 MT/s", "2933 MT/s")))), "pass"],
+  ["slower than rated", fromText.memorySpeed(got(two(dimm("16 GB", "2933 MT/s", "2666 MT/s")))), "fail"],
   [
     "the older label and unit",
-    judgeMemorySpeed(got(two(dimm("16 GB", "2400 MHz", "2133 MHz", "Configured Clock Speed")))),
+    fromText.memorySpeed(got(two(dimm("16 GB", "2400 MHz", "2133 MHz", "Configured Clock Speed")))),
     "fail",
   ],
   [
     "modules of two sizes",
-    judgeMemorySpeed(got(`${dimm("16 GB", "1 MT/s", "1 MT/s")}\n${dimm("32 GB", "1 MT/s", "1 MT/s")}`)),
+    fromText.memorySpeed(got(`${dimm("16 GB", "1 MT/s", "1 MT/s")}\n${dimm("32 GB", "1 MT/s", "1 MT/s")}`)),
     "fail",
   ],
-  ["a speed that is not told", judgeMemorySpeed(got(dimm("16 GB", "Unknown", "Unknown"))), "unknown"],
+  ["a speed that is not told", fromText.memorySpeed(got(dimm("16 GB", "Unknown", "Unknown"))), "unknown"],
 
   [
     "as many NUMA nodes as sockets",
-    judgeNumaNodes(
+    fromText.numaNodes(
       got("processor : 0\nphysical id : 0\ncore id : 0\n\nprocessor : 1\nphysical id : 1\ncore id : 0\n"),
       got("0-1\n"),
     ),
@@ -148,76 +140,84 @@ const cases: [what: string, verdict: Verdict, status: Verdict["status"]][] = [
   ],
   [
     "two sockets, one node: interleaved by the firmware",
-    judgeNumaNodes(
+    fromText.numaNodes(
       got("processor : 0\nphysical id : 0\ncore id : 0\n\nprocessor : 1\nphysical id : 1\ncore id : 0\n"),
       got("0\n"),
     ),
     "fail",
   ],
-  ["sockets not told", judgeNumaNodes(got("processor : 0\n"), got("0\n")), "unknown"],
-  ["enough cores", judgeCores(got("processor : 0\n\nprocessor : 1\n"), 2), "pass"],
-  ["no processor listed", judgeCores(got(""), 2), "unknown"],
-  ["tsc", judgeClockSource(got("tsc\n"), ["tsc"]), "pass"],
-  ["hpet", judgeClockSource(got("hpet\n"), ["tsc"]), "fail"],
-  ["no clock source", judgeClockSource(none, ["tsc"]), "unknown"],
+  ["sockets not told", fromText.numaNodes(got("processor : 0\n"), got("0\n")), "unknown"],
+  ["enough cores", fromText.cores(got("processor : 0\n\nprocessor : 1\n"), 2), "pass"],
+  ["no processor listed", fromText.cores(got(""), 2), "unknown"],
+  ["tsc", fromText.clockSource(got("tsc\n"), ["tsc"]), "pass"],
+  ["hpet", fromText.clockSource(got("hpet\n"), ["tsc"]), "fail"],
+  ["no clock source", fromText.clockSource(none, ["tsc"]), "unknown"],
 
-  ["in time", judgeClockOffset(got(tracking(3, "-0.000002746", "Normal")), 100), "pass"],
-  ["a fifth of a second off", judgeClockOffset(got(tracking(3, "-0.2", "Normal")), 100), "fail"],
+  ["in time", fromText.clockOffset(got(tracking(3, "-0.000002746", "Normal")), 100), "pass"],
+  ["a fifth of a second off", fromText.clockOffset(got(tracking(3, "-0.2", "Normal")), 100), "fail"],
   [
     "a daemon that never synchronised prints no offset, and fails all the same",
-    judgeClockOffset(
+    fromText.clockOffset(
       got("00000000,,0,0.0,0.000000000,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised"),
       100,
     ),
     "fail",
   ],
-  ["something else", judgeClockOffset(got("506 Cannot talk to daemon"), 100), "unknown"],
-  ["no chronyc", judgeClockOffset(none, 100), "unknown"],
-  ["UTC by another name", judgeTimeZone(got("Etc/UTC"), "UTC"), "pass"],
-  ["another zone", judgeTimeZone(got("Asia/Shanghai"), "UTC"), "fail"],
-  ["no zone", judgeTimeZone(none, "UTC"), "unknown"],
+  ["something else", fromText.clockOffset(got("506 Cannot talk to daemon"), 100), "unknown"],
+  ["no chronyc", fromText.clockOffset(none, 100), "unknown"],
+  ["UTC by another name", fromText.timeZone(got("Etc/UTC"), "UTC"), "pass"],
+  ["another zone", fromText.timeZone(got("Asia/Shanghai"), "UTC"), "fail"],
+  ["no zone", fromText.timeZone(none, "UTC"), "unknown"],
 
-  ["no volatile cache", judgeWriteCache({ ...disk, hasVolatileCache: false }), "pass"],
+  ["no volatile cache", judgeWriteCache({ ...disk, hasVolatileCache: is(false) }), "pass"],
   [
     "a write-back cache may be protected: nobody can see that",
-    judgeWriteCache({ ...disk, hasVolatileCache: true }),
+    judgeWriteCache({ ...disk, hasVolatileCache: is(true) }),
     "unknown",
   ],
-  ["fast flushes", judgeFlushRate({ ...disk, flushesPerSecond: 9_000, isTurning: false }, 1_000), "pass"],
-  ["slow flushes", judgeFlushRate({ ...disk, flushesPerSecond: 90, isTurning: true }, 1_000), "fail"],
+  [
+    "fast flushes",
+    judgeFlushRate({ ...disk, flushesPerSecond: is(9_000), isTurning: is(false) }, 1_000),
+    "pass",
+  ],
+  ["slow flushes", judgeFlushRate({ ...disk, flushesPerSecond: is(90), isTurning: is(true) }, 1_000), "fail"],
   [
     "a turning disk that is too fast to be true",
-    judgeFlushRate({ ...disk, flushesPerSecond: 9_000, isTurning: true }, 1_000),
+    judgeFlushRate({ ...disk, flushesPerSecond: is(9_000), isTurning: is(true) }, 1_000),
     "fail",
   ],
   ["flushes not measured", judgeFlushRate(disk, 1), "unknown"],
-  ["room", judgeCapacity({ ...disk, totalBytes: 2e12 }, 1e12), "pass"],
-  ["too little room", judgeCapacity({ ...disk, totalBytes: 5e11 }, 1e12), "fail"],
+  ["room", judgeCapacity({ ...disk, totalBytes: is(2e12) }, 1e12), "pass"],
+  ["too little room", judgeCapacity({ ...disk, totalBytes: is(5e11) }, 1e12), "fail"],
 
   [
     "capacitor optimal",
-    judgeRaidCache(
+    fromText.raidCache(
       got(storcli({ "VD LIST": [{ Cache: "RWBD" }], Cachevault_Info: [{ State: "Optimal" }] })),
       none,
       none,
     ),
     "pass",
   ],
-  ["battery degraded", judgeRaidCache(got(storcli({ BBU_Info: [{ State: "Failed" }] })), none, none), "fail"],
+  [
+    "battery degraded",
+    fromText.raidCache(got(storcli({ BBU_Info: [{ State: "Failed" }] })), none, none),
+    "fail",
+  ],
   [
     "caches even with a bad battery",
-    judgeRaidCache(
+    fromText.raidCache(
       got(storcli({ "VD LIST": [{ Cache: "RAWBD" }], BBU_Info: [{ State: "Optimal" }] })),
       none,
       none,
     ),
     "fail",
   ],
-  ["neither capacitor nor battery", judgeRaidCache(got(storcli({ "VD LIST": [] })), none, none), "fail"],
-  ["a tool that prints nonsense", judgeRaidCache(got("Segmentation fault"), none, none), "unknown"],
+  ["neither capacitor nor battery", fromText.raidCache(got(storcli({ "VD LIST": [] })), none, none), "fail"],
+  ["a tool that prints nonsense", fromText.raidCache(got("Segmentation fault"), none, none), "unknown"],
   [
     "another maker's controller, battery ok",
-    judgeRaidCache(
+    fromText.raidCache(
       none,
       got(
         "Smart Array P408i-a\n   Controller Status: OK\n   No-Battery Write Cache: Disabled\n   Battery/Capacitor Status: OK\n",
@@ -228,7 +228,7 @@ const cases: [what: string, verdict: Verdict, status: Verdict["status"]][] = [
   ],
   [
     "it caches without a battery",
-    judgeRaidCache(
+    fromText.raidCache(
       none,
       got(
         "Smart Array P408i-a\n   Controller Status: OK\n   No-Battery Write Cache: Enabled\n   Battery/Capacitor Status: OK\n",
@@ -237,14 +237,14 @@ const cases: [what: string, verdict: Verdict, status: Verdict["status"]][] = [
     ),
     "fail",
   ],
-  ["a controller without its tool", judgeRaidCache(none, none, got("0000:02:00.0")), "unknown"],
-  ["no controller on the bus", judgeRaidCache(none, none, got("")), "fail"],
-  ["the bus not readable", judgeRaidCache(none, none, none), "unknown"],
+  ["a controller without its tool", fromText.raidCache(none, none, got("0000:02:00.0")), "unknown"],
+  ["no controller on the bus", fromText.raidCache(none, none, got("")), "fail"],
+  ["the bus not readable", fromText.raidCache(none, none, none), "unknown"],
 
-  ["a fast link", judgeNetworkSpeed(got("lo 1 -\neth0 1 10000\neth1 0 25000"), 10), "pass"],
-  ["only a link that is down is fast", judgeNetworkSpeed(got("eth0 1 1000\neth1 0 25000"), 10), "fail"],
-  ["a link that does not tell", judgeNetworkSpeed(got("eth0 1 -1"), 10), "unknown"],
-  ["no link", judgeNetworkSpeed(got("lo 1 -"), 10), "unknown"],
+  ["a fast link", fromText.networkSpeed(got("lo 1 -\neth0 1 10000\neth1 0 25000"), 10), "pass"],
+  ["only a link that is down is fast", fromText.networkSpeed(got("eth0 1 1000\neth1 0 25000"), 10), "fail"],
+  ["a link that does not tell", fromText.networkSpeed(got("eth0 1 -1"), 10), "unknown"],
+  ["no link", fromText.networkSpeed(got("lo 1 -"), 10), "unknown"],
 ];
 test.each(cases)("%s", (_, verdict, status) => {
   expect(verdict).toMatchObject({ status });

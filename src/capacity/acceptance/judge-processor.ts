@@ -1,24 +1,25 @@
 /** Processor, NUMA nodes and the kernel's clock source. */
-import { parseCores, parseNumaNodes, parseSockets } from "./cpu-text.ts";
-import { passIf, type Reading, unknown, type Verdict } from "./verdict.ts";
+import { counted } from "../format.ts";
+import { factValue, type MachineFacts, reasonOf } from "./machine-facts.ts";
+import { passIf, unknown, type Verdict } from "./verdict.ts";
 
-export function judgeCores(cpuinfo: Reading, least: number): Verdict {
-  const cores = cpuinfo.text === undefined ? undefined : parseCores(cpuinfo.text);
-  if (cores === undefined) return unknown(cpuinfo.reason || "the kernel lists no processor");
-  return passIf(cores >= least, `${cores} physical cores`);
+export function judgeCores({ cores }: MachineFacts["cpu"], least: number): Verdict {
+  const count = factValue(cores);
+  if (count === undefined) return unknown(reasonOf(cores));
+  return passIf(count >= least, counted(count, "physical core"));
 }
 
-/** @param online /sys/devices/system/node/online */
-export function judgeNumaNodes(cpuinfo: Reading, online: Reading): Verdict {
-  const sockets = cpuinfo.text === undefined ? undefined : parseSockets(cpuinfo.text);
-  const nodes = online.text === undefined ? undefined : parseNumaNodes(online.text);
-  if (sockets === undefined) return unknown(cpuinfo.reason || "the kernel does not tell the sockets");
-  if (nodes === undefined) return unknown(online.reason || "the kernel does not tell the NUMA nodes");
-  return passIf(nodes >= sockets, `${nodes} NUMA node(s) on ${sockets} socket(s)`);
+/** Fewer nodes than sockets: the firmware hides whose memory is whose. */
+export function judgeNumaNodes({ sockets, numaNodes }: MachineFacts["cpu"]): Verdict {
+  const count = factValue(sockets);
+  if (count === undefined) return unknown(reasonOf(sockets));
+  if (!("known" in numaNodes)) return unknown(numaNodes.unknown);
+  const nodes = numaNodes.known.length;
+  return passIf(nodes >= count, `${counted(nodes, "NUMA node")} on ${counted(count, "socket")}`);
 }
 
-export function judgeClockSource(current: Reading, oneOf: readonly string[]): Verdict {
-  const source = current.text?.trim();
-  if (!source) return unknown(current.reason || "the kernel names no clock source");
-  return passIf(oneOf.includes(source), `clock source ${source}`);
+export function judgeClockSource({ source }: MachineFacts["clock"], oneOf: readonly string[]): Verdict {
+  const name = factValue(source);
+  if (name === undefined) return unknown(reasonOf(source));
+  return passIf(oneOf.includes(name), `clock source ${name}`);
 }

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { EscapementError, messageOf } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
+import type { AcceptanceResult } from "../../capacity/acceptance/accept-machine.ts";
 import type { Verdict } from "../../capacity/acceptance/verdict.ts";
 import type { SheetRequirement } from "../../capacity/procurement/page.ts";
 import { defineCommand } from "../command.ts";
@@ -16,13 +17,6 @@ interface AcceptOptions {
   readonly layout?: string;
   readonly folder: string;
   readonly json?: boolean;
-}
-
-export interface AcceptanceResult extends Verdict {
-  readonly id: string;
-  readonly requirement: string;
-  readonly check: string;
-  readonly limit: string | undefined;
 }
 
 export function buildAccept(): Command {

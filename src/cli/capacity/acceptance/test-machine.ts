@@ -1,28 +1,16 @@
 /** Runs the acceptance tests of a role on the machine this runs on. */
 import { statfsSync } from "node:fs";
 import { EscapementError, messageOf } from "../../../base/errors.ts";
-import { judgeClockOffset, judgeTimeZone } from "../../../capacity/acceptance/judge-clock.ts";
 import {
-  type DiskReading,
-  judgeCapacity,
-  judgeFlushRate,
-  judgeNetworkSpeed,
-  judgeRaidCache,
-  judgeWriteCache,
-  judgeWriteIops,
-} from "../../../capacity/acceptance/judge-disk.ts";
-import { judgeEcc, judgeMemory, judgeMemorySpeed } from "../../../capacity/acceptance/judge-memory.ts";
-import { judgePowerSupplies } from "../../../capacity/acceptance/judge-power.ts";
-import {
-  judgeClockSource,
-  judgeCores,
-  judgeNumaNodes,
-} from "../../../capacity/acceptance/judge-processor.ts";
-import { unknown, type Verdict } from "../../../capacity/acceptance/verdict.ts";
-import { formatFigure } from "../../../capacity/format.ts";
-import type { SheetRequirement } from "../../../capacity/procurement/page.ts";
-import type { AcceptanceResult } from "../accept.ts";
-import { measureDisk } from "../measure-disk.ts";
+  type AcceptanceRequirement,
+  type AcceptanceResult,
+  acceptMachine,
+  needsMeasuredDisk,
+  unknownDisk,
+} from "../../../capacity/acceptance/accept-machine.ts";
+import { type DiskFacts, factOf } from "../../../capacity/acceptance/machine-facts.ts";
+import { type MachineReadings, machineFacts } from "../../../capacity/acceptance/machine-text.ts";
+import { type DiskMeasurement, kernelView, measureDisk } from "../measure-disk.ts";
 import {
   readAnyCommand,
   readCommand,
@@ -33,128 +21,80 @@ import {
   readTimeZone,
 } from "./readings.ts";
 
-/** Tests that need the disk to be measured, which takes some seconds. */
-const measured: readonly string[] = ["flush-rate", "write-iops", "write-cache", "disk-capacity"];
+/** Tests that look at the disk. */
+const ofDisk: readonly string[] = ["flush-rate", "write-iops", "write-cache", "disk-capacity"];
 
-/** @param folder whose disk is tested. A test that throws is unknown. @throws E_BAD_VALUE when the folder is none */
+/** @param folder whose disk is tested. @throws E_BAD_VALUE when the folder is none */
 export async function testMachine(
-  requirements: readonly SheetRequirement[],
+  requirements: readonly AcceptanceRequirement[],
   folder: string,
 ): Promise<AcceptanceResult[]> {
-  const disk = requirements.some(({ accept }) => measured.includes(accept.check))
-    ? await readDisk(requirements, folder)
+  // One after the other: what else runs slows the disk down.
+  const disk = requirements.some(({ accept }) => ofDisk.includes(accept.check))
+    ? await readDisk(folder, needsMeasuredDisk(requirements))
     : undefined;
-  const results: AcceptanceResult[] = [];
-  for (const requirement of requirements) {
-    const { id, text, accept, limit } = requirement;
-    let verdict: Verdict;
-    try {
-      verdict = await test(requirement, disk);
-    } catch (error) {
-      verdict = unknown(messageOf(error));
-    }
-    results.push({
-      id,
-      requirement: text,
-      check: accept.check,
-      limit: limit && formatFigure(limit),
-      ...verdict,
-    });
-  }
-  return results;
+  return acceptMachine(requirements, machineFacts(await readMachine()), disk);
 }
 
-async function readDisk(requirements: readonly SheetRequirement[], folder: string): Promise<DiskReading> {
-  const mustMeasure = requirements.some(
-    ({ accept }) => accept.check === "flush-rate" || accept.check === "write-iops",
-  );
-  const none = {
-    totalBytes: undefined,
-    hasVolatileCache: undefined,
-    isTurning: undefined,
-    flushesPerSecond: undefined,
-    writeIops: undefined,
+async function readMachine(): Promise<MachineReadings> {
+  const dmidecode = (type: string) => readCommand("dmidecode", ["-t", type]);
+  const [memoryArrays, memoryModules, powerSupplies, sdr, tracking, storcli, ssacli] = await Promise.all([
+    dmidecode("16"),
+    dmidecode("17"),
+    dmidecode("39"),
+    readCommand("ipmitool", ["-c", "sdr", "type", "Power Supply"]),
+    readCommand("chronyc", ["-n", "-c", "tracking"]),
+    readAnyCommand(
+      ["storcli64", "storcli", "perccli64", "perccli"].map(
+        (program) => [program, ["/call", "show", "all", "J"]] as const,
+      ),
+    ),
+    readCommand("ssacli", ["ctrl", "all", "show", "config", "detail"]),
+  ]);
+  return {
+    cpuinfo: readFileText("/proc/cpuinfo"),
+    numaOnline: readFileText("/sys/devices/system/node/online"),
+    meminfo: readFileText("/proc/meminfo"),
+    memoryArrays,
+    memoryModules,
+    powerSupplies,
+    edac: readEdac(),
+    sdr,
+    links: readLinks(),
+    clockSource: readFileText("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    timeZone: readTimeZone(),
+    tracking,
+    storcli,
+    ssacli,
+    raidControllers: readRaidControllers(),
   };
+}
+
+async function readDisk(folder: string, mustMeasure: boolean): Promise<DiskFacts> {
   try {
     const { bsize, blocks } = statfsSync(folder);
-    const { kernelView } = await import("../measure-disk.ts");
-    const disk = mustMeasure ? await measureDisk(folder, "--folder") : { ...kernelView(folder), notes: [] };
-    return { ...none, ...disk, totalBytes: bsize * blocks };
+    const disk: DiskMeasurement = mustMeasure
+      ? await measureDisk(folder, "--folder")
+      : { ...kernelView(folder), notes: [] };
+    const notes = disk.notes.join("; ");
+    const untold = "the kernel does not tell";
+    return {
+      totalBytes: { known: bsize * blocks },
+      hasVolatileCache: factOf(disk.hasVolatileCache, `${untold} the drive's cache`),
+      powerLossProtection: { unknown: "only the drive's maker can tell" },
+      isTurning: factOf(disk.isTurning, `${untold} whether the disk turns`),
+      flushesPerSecond: factOf(disk.flushesPerSecond, notes || "flushes were not measured"),
+      writeIops: factOf(disk.writeIops, notes || "writes were not measured"),
+    };
   } catch (error) {
     if (error instanceof EscapementError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") {
-      throw new EscapementError("E_BAD_VALUE", {
-        option: "--folder",
-        value: folder,
-        expected: "a folder on this machine",
-        hint: "name the folder that the database or the scratch space will live in",
-      });
-    }
-    return { ...none, notes: [messageOf(error)] };
-  }
-}
-
-async function test({ accept, limit }: SheetRequirement, disk: DiskReading | undefined): Promise<Verdict> {
-  const least = limit?.value ?? Number.NaN;
-  if ("atLeast" in accept && typeof accept.atLeast === "string" && !Number.isFinite(least))
-    return unknown("the sheet gives no number to compare with");
-  const noDisk: DiskReading = {
-    totalBytes: undefined,
-    hasVolatileCache: undefined,
-    isTurning: undefined,
-    flushesPerSecond: undefined,
-    writeIops: undefined,
-    notes: [],
-  };
-  const dmidecode = (type: string) => readCommand("dmidecode", ["-t", type]);
-  switch (accept.check) {
-    case "power-supplies":
-      return judgePowerSupplies(
-        await readCommand("ipmitool", ["-c", "sdr", "type", "Power Supply"]),
-        await dmidecode("39"),
-        accept.atLeast,
-      );
-    case "cores":
-      return judgeCores(readFileText("/proc/cpuinfo"), least);
-    case "memory":
-      return judgeMemory(await dmidecode("17"), readFileText("/proc/meminfo"), least);
-    case "memory-ecc":
-      return judgeEcc(await dmidecode("16"), readEdac());
-    case "memory-speed":
-      return judgeMemorySpeed(await dmidecode("17"));
-    case "numa-nodes":
-      return judgeNumaNodes(readFileText("/proc/cpuinfo"), readFileText("/sys/devices/system/node/online"));
-    case "disk-capacity":
-      return judgeCapacity(disk ?? noDisk, least);
-    case "write-cache":
-      return judgeWriteCache(disk ?? noDisk);
-    case "flush-rate":
-      return judgeFlushRate(disk ?? noDisk, least);
-    case "write-iops":
-      return judgeWriteIops(disk ?? noDisk, least);
-    case "raid-cache":
-      return judgeRaidCache(
-        await readAnyCommand(
-          ["storcli64", "storcli", "perccli64", "perccli"].map(
-            (program) => [program, ["/call", "show", "all", "J"]] as const,
-          ),
-        ),
-        await readCommand("ssacli", ["ctrl", "all", "show", "config", "detail"]),
-        readRaidControllers(),
-      );
-    case "network-speed":
-      return judgeNetworkSpeed(readLinks(), least);
-    case "clock-source":
-      return judgeClockSource(
-        readFileText("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        accept.oneOf,
-      );
-    case "clock-offset":
-      return judgeClockOffset(await readCommand("chronyc", ["-n", "-c", "tracking"]), accept.atMost);
-    case "time-zone":
-      return judgeTimeZone(readTimeZone(), accept.equals);
-    default:
-      return unknown(`this program knows no test ${JSON.stringify((accept as { check: string }).check)}`);
+    if (code !== "ENOENT" && code !== "ENOTDIR") return unknownDisk(messageOf(error));
+    throw new EscapementError("E_BAD_VALUE", {
+      option: "--folder",
+      value: folder,
+      expected: "a folder on this machine",
+      hint: "name the folder that the database or the scratch space will live in",
+    });
   }
 }
