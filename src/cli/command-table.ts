@@ -72,6 +72,16 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "move old job logs of this host into an archive",
     load: () => import("./logs.ts"),
   },
+  {
+    name: "deploy",
+    summary: "bring this toolkit to hosts, or take hosts back to the version before",
+    load: () => import("./deploy.ts"),
+  },
+  {
+    name: "playbook",
+    summary: "list, show and run ordered procedures on hosts",
+    load: () => import("./playbook.ts"),
+  },
   { name: "store", summary: "set up, check and prune the record store", load: () => import("./store.ts") },
   {
     name: "once",
@@ -92,5 +102,15 @@ export const commandTable: readonly CommandEntry[] = [
     name: "hosts",
     summary: "list the hosts, try to reach them, trust their keys",
     load: () => import("./hosts.ts"),
+  },
+  {
+    name: "explain",
+    summary: "what a host shall have, and where each value came from",
+    load: () => import("./explain.ts"),
+  },
+  {
+    name: "lab",
+    summary: "throw-away hosts to try everything on, and ways to break them",
+    load: () => import("./lab.ts"),
   },
 ];

@@ -18,12 +18,12 @@ export interface Explanation {
 
 /**
  * @param key a whole key (`executor.slots.cpu`), the beginning of some
- *   (`executor`), or the id of a resource (`file:/etc/chrony/chrony.conf`)
+ *   (`executor`), the id of a resource (`file:/etc/chrony/chrony.conf`), or "" for all of them
  */
 export function explain(compiled: CompiledProfile, key: string): Explanation {
   const wanted = compiled.resources.find(({ id }) => id === key)?.provenance.map((one) => one.key);
   const matches = compiled.provenance.filter(
-    (one) => one.key === key || one.key.startsWith(`${key}.`) || wanted?.includes(one.key),
+    (one) => key === "" || one.key === key || one.key.startsWith(`${key}.`) || wanted?.includes(one.key),
   );
   const found = matches.map((one): Explained => {
     const carriers = compiled.resources.filter(({ provenance }) =>

@@ -82,7 +82,11 @@ export class HostContext {
         ? known({ value, from: set.from })
         : unknown(`${set.from} is not a number above 0`);
     }
-    if (isKnown(fact)) return known({ value: fact.known, from: "facts" });
+    if (isKnown(fact)) {
+      return fact.known > 0
+        ? known({ value: fact.known, from: "facts" })
+        : unknown(`${what} is said to be ${fact.known}; the setting ${name} can say it`);
+    }
     return unknown(`${what} is unknown (${fact.unknown}); the setting ${name} can say it`);
   }
 

@@ -89,7 +89,7 @@ export function mergeProfiles(chain: readonly ProfileDocument[]): {
       problems.push({
         ...place,
         path: `spec.${name}.${field}`,
-        message: `is missing, in ${chain.map((one) => one.value.metadata.name).join(", ")} alike`,
+        message: "is missing: neither this profile nor one that it includes says it",
       });
     }
     sections.set(

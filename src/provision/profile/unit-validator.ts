@@ -11,7 +11,7 @@ export const unitValidator: Validator = {
   argv: [
     "sh",
     "-c",
-    'said=$(systemd-analyze verify "$1" 2>&1); code=$?; printf "%s\\n" "$said" | grep -F "${1##*/}" >&2 && exit 1; [ $code = 0 ]',
+    'said=$(systemd-analyze verify "$1" 2>&1); code=$?; printf "%s\\n" "$said" | grep -F "$(basename "$1")" >&2 && exit 1; [ $code = 0 ]',
     "sh",
     "{file}",
   ],

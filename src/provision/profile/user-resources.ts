@@ -56,7 +56,7 @@ function idOf(resource: PlacedResource["resource"]): string {
     case "nft-table":
       return `nft-table:inet:${resource.table}`;
     case "time-zone":
-      return `time-zone:${resource.zone}`;
+      return "time-zone";
     default:
       return `${resource.kind}:${resource.name}`;
   }

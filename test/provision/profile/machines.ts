@@ -1,6 +1,7 @@
 /** Machines to compile profiles for: facts as a gather would give them, everything else unknown. */
-import { type Fact, known, type ListFact, unknown } from "../../../src/hardware/fact.ts";
+import { known, unknown } from "../../../src/hardware/fact.ts";
 import type { DiskFacts, HostFacts, NicFacts } from "../../../src/hardware/host-facts.ts";
+import { noFacts } from "../../../src/provision/profile/facts-from-json.ts";
 
 const notRead = unknown("not read in this test");
 
@@ -93,47 +94,7 @@ export function factsOf(name: MachineName): HostFacts {
 
 /** A host that was reached and of which nothing could be read. */
 export function nothingKnown(): HostFacts {
-  const list: ListFact<never> = notRead;
-  const any: Fact<never> = notRead;
-  return {
-    hostName: any,
-    asRoot: any,
-    os: {
-      id: any,
-      version: any,
-      kernel: any,
-      architecture: any,
-      systemdVersion: any,
-      virtualization: any,
-      bootId: any,
-    },
-    cpu: { model: any, sockets: any, cores: any, threads: any, numaNodes: list },
-    memory: { totalBytes: any, swapBytes: any, ecc: any, dimms: list, emptySlots: any },
-    disks: list,
-    mdArrays: list,
-    raid: list,
-    power: { supplies: list, redundancyStated: any, peakWatts: any },
-    nics: list,
-    bonds: list,
-    clock: {
-      source: any,
-      available: any,
-      timeZone: any,
-      rtcLocal: any,
-      ntp: {
-        daemon: any,
-        running: any,
-        stratum: any,
-        leap: any,
-        offsetSeconds: any,
-        sources: list,
-        reach: any,
-        configuration: any,
-      },
-    },
-    sysctl: {},
-    transparentHugePages: any,
-  };
+  return noFacts(notRead.unknown);
 }
 
 function disk(name: string, turns: boolean): DiskFacts {

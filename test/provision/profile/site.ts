@@ -44,12 +44,12 @@ export function inventoryOf(
   settings: Readonly<Record<string, unknown>> = siteSettings,
 ): InventoryDefinition {
   const { inventory, problems } = parseInventory(
-    JSON.stringify({
-      apiVersion: "escapement/v1",
-      kind: "Inventory",
-      metadata: { name: "site" },
-      spec: { defaults: { user: "root", port: 22 }, settings, hosts },
-    }),
+    [
+      "apiVersion: escapement/v1",
+      "kind: Inventory",
+      "metadata: { name: site }",
+      `spec: ${JSON.stringify({ defaults: { user: "root", port: 22 }, settings, hosts })}`,
+    ].join("\n"),
     "site.yaml",
   );
   if (!inventory) throw new Error(problems.map(formatProblem).join("\n"));

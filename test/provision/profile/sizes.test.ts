@@ -107,7 +107,7 @@ test("settings of the inventory stand in for facts, and say so", async () => {
   expect(valueAt(compiled, "executor.slots.cpu")).toBe("12");
   expect(valueAt(compiled, "executor.slots.io")).toBe("2");
   const cores = compiled.provenance.find(({ key }) => key === "executor.coresForJobs");
-  expect(cores?.because).toMatch(/^16 physical cores \(setting cores at site\.yaml:1:\d+\)/);
+  expect(cores?.because).toMatch(/^16 physical cores \(setting cores at site\.yaml:4:\d+\)/);
   expect(resourceOf(compiled, "file:/etc/systemd/system/escapement-jobs.slice").unavailable).toBeUndefined();
 });
 

@@ -11,7 +11,7 @@ export const timeZone: Feature<"timeZone"> = (section, context) => {
   return [
     {
       kind: "time-zone",
-      id: `time-zone:${zone}`,
+      id: "time-zone",
       zone,
       risk: "medium",
       noop: `the time zone is ${zone}`,
