@@ -1,0 +1,30 @@
+/** The release of what runs now: this program's bundle and this Node. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EscapementError } from "../../base/errors.ts";
+import { packageRoot } from "../../lab/package-root.ts";
+import { buildRelease, type Release } from "../../provision/deploy/release.ts";
+
+/** @throws E_UNAVAILABLE where there is no bundle */
+export function ownRelease(): Promise<Release> {
+  return buildRelease({
+    productVersion: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
+    bundleFile: bundleFile(),
+    nodeFile: process.execPath,
+    arch: process.arch,
+  });
+}
+
+/** This file, when it runs bundled; the built one, when it runs from the sources. */
+function bundleFile(): string {
+  const self = fileURLToPath(import.meta.url);
+  if (self.endsWith("escapement.mjs")) return self;
+  const root = packageRoot();
+  const built = root === undefined ? undefined : join(root, "dist", "escapement.mjs");
+  if (built !== undefined && existsSync(built)) return built;
+  throw new EscapementError("E_UNAVAILABLE", {
+    what: "there is no bundle to deploy",
+    hint: "run npm run build first",
+  });
+}

@@ -1,0 +1,78 @@
+/** Where the journal of a playbook lies, and that only one run at a time writes it. */
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { EscapementError } from "../../base/errors.ts";
+
+/** Beside the inventory; where that may not be written, in the user's state folder. */
+export function journalFile(inventoryFile: string, playbook: string, targets: readonly string[]): string {
+  const name = `${[playbook, ...targets].join(".")}.jsonl`;
+  const beside = dirname(inventoryFile);
+  try {
+    accessSync(beside, constants.W_OK);
+    return join(beside, ".escapement", "playbooks", name);
+  } catch {
+    const state = process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state");
+    const inventory = inventoryFile.replaceAll(/[^A-Za-z0-9.-]+/g, "_");
+    return join(state, "escapement", "playbooks", inventory, name);
+  }
+}
+
+/**
+ * Holds the journal for this process; a lock of a process that is gone is taken over.
+ * @returns what lets go of it @throws E_REFUSED while another process runs the same playbook
+ */
+export function lockJournal(file: string): () => void {
+  const lock = `${file}.lock`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const handle = openSync(lock, "wx", 0o600);
+      writeSync(handle, `${process.pid} ${startOf(process.pid) ?? ""}\n`);
+      closeSync(handle);
+      return () => {
+        try {
+          unlinkSync(lock);
+        } catch {
+          // Somebody has cleared it away.
+        }
+      };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      const [pid = "", start = ""] = readHolder(lock).split(" ");
+      if (attempt > 0 || (pid !== "" && startOf(Number(pid)) === start && start !== ""))
+        throw new EscapementError("E_REFUSED", {
+          what: `process ${pid} runs this playbook already`,
+          hint: "wait for its end, or stop it with Ctrl-C: it can be taken up again",
+        });
+      unlinkSync(lock);
+    }
+  }
+}
+
+function readHolder(lock: string): string {
+  try {
+    return readFileSync(lock, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+/** Start time of a living process in the kernel's ticks, so that a reused number is not taken for it. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
