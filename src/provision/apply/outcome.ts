@@ -1,0 +1,62 @@
+/** What became of one host, and the recap of all. */
+import { ExitCode } from "../../base/exit-code.ts";
+import type { HostFailure } from "../../remote/failure.ts";
+
+export type HostStatus = "ok" | "changed" | "failed" | "skipped" | "unreachable" | "unknown";
+
+export interface HostOutcome {
+  readonly host: string;
+  readonly status: HostStatus;
+  /**
+   * unchanged, committed; moved, refused, busy: nothing was changed; reverted: all was put
+   * back; broken: putting back did not finish; lost: nobody knows yet, the host reverts by itself.
+   */
+  readonly result:
+    | "unchanged"
+    | "committed"
+    | "moved"
+    | "refused"
+    | "busy"
+    | "reverted"
+    | "broken"
+    | "lost"
+    | "not-started";
+  readonly changes: number;
+  /** Resources that could not be judged: never a pass. */
+  readonly unknowns: readonly string[];
+  readonly deferred: readonly { readonly unit: string; readonly reason: string }[];
+  /** What moved between plan and apply. */
+  readonly moved: readonly string[];
+  readonly reason?: string;
+  readonly hint?: string;
+  readonly transaction?: string;
+}
+
+const empty = { changes: 0, unknowns: [], deferred: [], moved: [] } as const;
+
+export function outcome(
+  host: string,
+  status: HostStatus,
+  result: HostOutcome["result"],
+  more: Partial<HostOutcome> = {},
+): HostOutcome {
+  return { ...empty, ...more, host, status, result };
+}
+
+/** An error on the way to the host, as the host's outcome. */
+export function outcomeOfFailure(host: string, { status, message, hint }: HostFailure): HostOutcome {
+  const result = status === "unknown" ? "lost" : "not-started";
+  return outcome(host, status, result, { reason: message, hint });
+}
+
+/** 0 all well; 3 some hosts failed; 1 all did; 69 none was reached; 5 something could not be judged. */
+export function outcomesExitCode(outcomes: readonly HostOutcome[]): ExitCode {
+  const bad = outcomes.filter(({ status }) => status !== "ok" && status !== "changed");
+  if (bad.length === 0)
+    return outcomes.some(({ unknowns }) => unknowns.length > 0) ? ExitCode.unknown : ExitCode.ok;
+  if (bad.length < outcomes.length) return ExitCode.partial;
+  if (bad.every(({ status }) => status === "unreachable")) return ExitCode.unavailable;
+  if (bad.every(({ result }) => result === "moved" || result === "busy" || result === "refused"))
+    return ExitCode.refused;
+  return ExitCode.failed;
+}

@@ -1,0 +1,179 @@
+import { afterEach, expect, test } from "vitest";
+import { EscapementError } from "../../src/base/errors.ts";
+import { type ApplyHostOptions, applyHost } from "../../src/provision/apply/apply-host.ts";
+import { hasChanges } from "../../src/provision/plan/host-plan.ts";
+import { lookAndPlan } from "../../src/provision/plan/look.ts";
+import type { Resource } from "../../src/provision/resource.ts";
+import type { Remote } from "../../src/remote/remote.ts";
+import { FakeHost } from "./support/fake-host.ts";
+import { localShell } from "./support/local-remote.ts";
+import { file, restart, unit } from "./support/resources.ts";
+
+let on: FakeHost;
+afterEach(() => on.remove());
+
+const wanted: readonly Resource[] = [
+  file("/etc/one.conf", "new\n", { restarts: [restart("one.service")] }),
+  unit("one.service"),
+];
+
+function ready(): FakeHost {
+  on = new FakeHost();
+  on.write("/etc/one.conf", "old\n");
+  on.service("one.service", "/etc/one.conf");
+  return on;
+}
+
+const plan = (resources = wanted) =>
+  lookAndPlan(localShell("h1"), resources, { paths: on.paths, path: on.bin });
+
+function options(more: Partial<ApplyHostOptions> = {}): ApplyHostOptions {
+  return { connect: async () => localShell("h1"), confirmSeconds: 5, path: on.bin, ...more };
+}
+
+test("a change is made, looked at again, confirmed; and then there is nothing to do", async () => {
+  ready();
+  let connections = 0;
+  const connect = async () => {
+    connections++;
+    return localShell("h1");
+  };
+  expect(await applyHost(await plan(), options({ connect }))).toMatchObject({
+    status: "changed",
+    result: "committed",
+    changes: 2,
+  });
+  expect(connections).toBe(2);
+  expect(hasChanges(await plan())).toBe(false);
+  expect(await applyHost(await plan(), options())).toMatchObject({ status: "ok", result: "unchanged" });
+});
+
+test("the answer of apply is lost, the host is well: the fresh connection finds out and confirms", async () => {
+  ready();
+  let first = true;
+  const connect = async (): Promise<Remote> => {
+    const remote = localShell("h1");
+    if (!first) return remote;
+    first = false;
+    const exec: Remote["exec"] = async (request) => {
+      await remote.exec(request);
+      throw new EscapementError("E_HOST_LOST", { host: "h1", what: "apply", reason: "reset" });
+    };
+    return { ...remote, exec };
+  };
+  expect(await applyHost(await plan(), options({ connect }))).toMatchObject({
+    status: "changed",
+    result: "committed",
+  });
+});
+
+test("no second connection comes up: the host has put everything back when it answers again", async () => {
+  ready();
+  let connections = 0;
+  const connect = async (): Promise<Remote> => {
+    connections++;
+    if (connections > 1 && connections < 4)
+      throw new EscapementError("E_HOST_UNREACHABLE", { host: "h1", reason: "refused", address: "h1:22" });
+    if (connections === 4) await on.undo("timer");
+    return localShell("h1");
+  };
+  expect(await applyHost(await plan(), options({ connect }))).toMatchObject({
+    status: "failed",
+    result: "reverted",
+  });
+  expect(on.text("/etc/one.conf")).toBe("old\n");
+  expect(on.text("running/one.service")).toBe("old\n");
+});
+
+test("a change that does not hold is put back at once", async () => {
+  ready();
+  const planned = await plan();
+  // Something on the host writes its own text as soon as the service restarts.
+  const systemctl = on.text("bin/systemctl")!;
+  on.program(
+    "systemctl",
+    systemctl.replace(
+      "exit $code",
+      `case $verb in try-restart) echo meddled >${on.root}/etc/one.conf;; esac\nexit $code`,
+    ),
+  );
+  const ended = await applyHost(planned, options());
+  expect(ended).toMatchObject({
+    status: "failed",
+    result: "reverted",
+    reason: expect.stringContaining("file:/etc/one.conf"),
+  });
+});
+
+test("a host that cannot be reached was not begun", async () => {
+  ready();
+  const connect = async () => {
+    throw new EscapementError("E_HOST_UNREACHABLE", { host: "h1", reason: "no route", address: "h1:22" });
+  };
+  expect(await applyHost(await plan(), options({ connect }))).toMatchObject({
+    status: "unreachable",
+    result: "not-started",
+  });
+});
+
+test("a full disk refuses the change before it begins", async () => {
+  ready();
+  on.program("cp", "#!/bin/sh\necho 'cp: No space left on device' >&2\nexit 1\n");
+  const before = on.text("/etc/one.conf");
+  expect(await applyHost(await plan(), options())).toMatchObject({
+    status: "failed",
+    result: "refused",
+    reason: expect.stringMatching(/No space left|cannot write/),
+  });
+  expect(on.text("/etc/one.conf")).toBe(before);
+  expect(on.transactions()).toEqual([]);
+});
+
+test("packages: installed with services held, lock held and missing lists told apart, taken off again", async () => {
+  ready();
+  const apt = (body: string) =>
+    on.program(
+      "apt-get",
+      `#!/bin/sh\necho "$*" >>@ROOT@/apt.log\nls @ROOT@/usr/sbin >>@ROOT@/apt.log\n${body}\n`,
+    );
+  on.program(
+    "dpkg-query",
+    `#!/bin/sh\ncase "$*" in *--*) [ -e @ROOT@/has ] && printf 'package\\tchrony\\tinstalled\\t4.3\\n' || echo 'dpkg-query: no packages found matching chrony' >&2;; *) echo 'base installed'; [ ! -e @ROOT@/has ] || echo 'chrony installed'; [ ! -e @ROOT@/has ] || echo 'libx installed';; esac\n`,
+  );
+  on.program("dpkg", `#!/bin/sh\necho "$*" >>@ROOT@/dpkg.log\nrm -f @ROOT@/has\n`);
+  const resources: readonly Resource[] = [
+    { ...wanted[0]!, after: ["package:chrony"] },
+    {
+      kind: "package",
+      id: "package:chrony",
+      name: "chrony",
+      state: "installed",
+      risk: "low",
+      noop: "",
+      after: [],
+      restarts: [],
+      provenance: [],
+    },
+  ];
+  apt(`echo 'E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1' >&2; exit 100`);
+  expect(await applyHost(await plan(resources), options({ lockSeconds: 1 }))).toMatchObject({
+    result: "reverted",
+    reason: expect.stringContaining("holds the lock of apt"),
+  });
+  apt(
+    `case "$*" in *update) : >@ROOT@/lists;; *) [ -e @ROOT@/lists ] || { echo 'E: Unable to locate package chrony'; exit 100; }; : >@ROOT@/has;; esac`,
+  );
+  const planned = await plan(resources);
+  expect(planned.entries[0]!.judged.notPreviewable).toMatch(/pulls in/);
+  const done = await applyHost(planned, options());
+  expect(done).toMatchObject({ result: "committed" });
+  expect(on.text("/apt.log")).toMatch(/policy-rc\.d/);
+  expect(on.text("/usr/sbin/policy-rc.d")).toBeUndefined();
+  expect(hasChanges(await plan(resources))).toBe(false);
+  await localShell().exec({
+    argv: ["sh", `${on.paths.state}/txn/${done.transaction}/undo.sh`, "rollback"],
+    deadlineMs: 20_000,
+  });
+  expect(on.text("/dpkg.log")).toBe("--purge --force-remove-reinstreq chrony libx\n");
+  expect(on.text("/etc/one.conf")).toBe("old\n");
+});
