@@ -7,7 +7,7 @@ export function powerFindings(host: HostFacts): Verdict[] {
   const { power } = host;
   if (isVirtual(host))
     return [unjudged("single-power-supply", "a virtual machine: only the host below knows its supplies")];
-  return [single(power), ...feeds(power), ...health(power), ...redundancy(power)];
+  return [single(power), ...feeds(power), ...health(power), redundancy(power)];
 }
 
 type Power = HostFacts["power"];
@@ -66,35 +66,39 @@ function health(power: Power): Verdict[] {
   return [good(id, `${supplies.length} supplies healthy`)];
 }
 
-/** The controller's own word, and whether one supply less still carries the peak. */
-function redundancy(power: Power): Verdict[] {
+/** The controller's own word; without it, whether one supply less still carries the peak. */
+function redundancy(power: Power): Verdict {
   const id = "power-not-redundant";
-  const stated = factValue(power.redundancyStated);
-  const says = "the management controller says that the supplies are not redundant";
   const action = "fit or repair supplies until one may fail";
+  const stated = factValue(power.redundancyStated);
   if (
     stated !== undefined &&
     /lost|degraded|non-redundant|not redundant|insufficient|critical|warning/i.test(stated)
   )
-    return [bad(id, "critical", { reason: says, action, evidence: stated })];
+    return bad(id, "critical", {
+      reason: "the management controller says that the supplies are not redundant",
+      action,
+      evidence: stated,
+    });
   const supplies = factValue(power.supplies)?.filter((one) => factValue(one.isPresent) === true);
+  if (supplies === undefined) return unjudged(id, reasonOf(power.supplies) ?? "");
+  if (supplies.length < 2) return unjudged(id, `${supplies.length} supply is listed`);
+  const capacities = supplies.map((one) => factValue(one.capacityWatts) ?? 0);
+  const rest = capacities.reduce((sum, watts) => sum + watts, 0) - Math.max(...capacities);
   const peak = factValue(power.peakWatts);
-  const capacities = supplies?.map((one) => factValue(one.capacityWatts));
-  if (
-    supplies &&
-    supplies.length >= 2 &&
-    peak !== undefined &&
-    capacities?.every((watts) => watts !== undefined)
-  ) {
-    const total = capacities.reduce((sum, watts) => sum + watts, 0) - Math.max(...capacities);
-    if (total < peak)
-      return [
-        bad(id, "warning", {
-          reason: "with one supply less the rest cannot carry the peak load",
-          action: "fit larger supplies or cap the load",
-          evidence: `${total} W without the largest, peak ${peak} W`,
-        }),
-      ];
-  }
-  return [];
+  if (peak !== undefined && !capacities.includes(0) && rest < peak)
+    return bad(id, "warning", {
+      reason: "with one supply less the rest cannot carry the peak load",
+      action: "fit larger supplies or cap the load",
+      evidence: `${rest} W without the largest, peak ${peak} W`,
+    });
+  const works = supplies.every(
+    (one) => factValue(one.hasInput) === true && factValue(one.isHealthy) === true,
+  );
+  if (!works) return unjudged(id, "not every supply is known to have power and health");
+  if (stated !== undefined && /^(fully redundant|redundant|n\+\w+|sharing|failover)\b/i.test(stated))
+    return good(id, stated);
+  if (peak === undefined || capacities.includes(0))
+    return unjudged(id, reasonOf(power.redundancyStated) ?? "capacity and peak load are not both known");
+  return good(id, `${rest} W without the largest, peak ${peak} W`);
 }

@@ -47,7 +47,8 @@ export function allUnknown<T>(parse: (output: Output) => T, reason: string): T {
   return blame(parse({ text: "", isWhole: false }), reason) as T;
 }
 
-function blame(value: unknown, reason: string): unknown {
+/** Puts one reason in place of every fact of a structure. */
+export function blame(value: unknown, reason: string): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => blame(one, reason));
   if ("unknown" in value) return { unknown: reason };

@@ -40,7 +40,7 @@ export function parseDmidecode(output: Output): DmidecodeFacts {
   };
 }
 
-/** Blank lines part the records. The last one counts only when its end is proven: by the blank line after it, or by the frame. */
+/** Blank lines part the records. The last may be cut: then fields of it are missing, never wrong. Record 127 is the end of the table. */
 function recordsOf(output: Output): { records: DmiRecord[]; isWhole: boolean } {
   const records: DmiRecord[] = [];
   let fields: Map<string, string> | undefined;
@@ -63,7 +63,7 @@ function recordsOf(output: Output): { records: DmiRecord[]; isWhole: boolean } {
       if (pair && fields && !fields.has(pair[1]!)) fields.set(pair[1]!, pair[2]!.trim());
     }
   }
-  if (output.isWhole) close();
+  close();
   return { records, isWhole };
 }
 
