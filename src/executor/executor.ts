@@ -77,7 +77,12 @@ export class Executor {
     this.#completions = new CompletionQueue(db, log);
     this.#outcomes = new OutcomeWriter(this.#context, this.#completions);
     this.#runner = new AttemptRunner(this.#context, this.#outcomes, () => this.#claims?.wake());
-    this.#socket = new ReportSocket(this.#context.host, reportHandler(this.#context, this.#runner), log);
+    this.#socket = new ReportSocket(
+      this.#context.host,
+      reportHandler(this.#context, this.#runner),
+      log,
+      cluster.executor.isolation === "scope",
+    );
     this.metrics.show({
       running: () => this.#runner.counts,
       slots: node.slots,

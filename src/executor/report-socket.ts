@@ -11,7 +11,7 @@
  *   {"log":"…"}                       → {"ok":true}
  *   anything else                     → {"ok":false,"error":"…"}
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -49,11 +49,14 @@ export class ReportSocket {
   readonly path: string;
   readonly #handler: ReportHandler;
   readonly #log: Log;
+  readonly #shared: boolean;
   #server: Server | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(host: HostFacts, handler: ReportHandler, log: Log) {
+  /** @param shared children run as other users: everybody may connect, and the capability alone decides */
+  constructor(host: HostFacts, handler: ReportHandler, log: Log, shared = false) {
     this.path = join(makeFolder(host), "report");
+    this.#shared = shared;
     this.#handler = handler;
     this.#log = log;
   }
@@ -85,12 +88,14 @@ export class ReportSocket {
 
   #listen(): Promise<void> {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    if (this.#shared) chmodSync(dirname(this.path), 0o711);
     const server = createServer((socket) => this.#serve(socket));
     this.#server = server;
     return new Promise((resolve, reject) => {
       server.once("error", reject);
       server.listen(this.path, () => {
         server.off("error", reject);
+        if (this.#shared) chmodSync(this.path, 0o666);
         server.on("error", (error) => this.#log.warn({ error }, "report socket"));
         resolve();
       });
