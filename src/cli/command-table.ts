@@ -104,6 +104,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./hosts.ts"),
   },
   {
+    name: "profiles",
+    summary: "list and check what a host of each role shall have",
+    load: () => import("./profiles.ts"),
+  },
+  {
     name: "explain",
     summary: "what a host shall have, and where each value came from",
     load: () => import("./explain.ts"),

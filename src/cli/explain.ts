@@ -80,10 +80,10 @@ async function run(name: string, key: string | undefined, options: ExplainOption
     print(
       table(
         ["key", "value", "from"],
-        found.map(({ key: of, value, from, unavailable }) => [
+        found.map(({ key: of, value, from, because, unavailable }) => [
           of,
-          value,
-          unavailable === undefined ? from : `${from}  ${paint.yellow("unknown")}`,
+          unavailable === undefined ? value : paint.yellow("unknown"),
+          because === undefined ? from : `${from}: ${because}`,
         ]),
       ),
     );

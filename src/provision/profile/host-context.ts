@@ -147,6 +147,11 @@ export function computed(key: string, value: string | number, because: string): 
   return { key, value: String(value), from: "computed", because };
 }
 
+/** That a value cannot be computed, and why: so that who asks for it hears the reason. */
+export function notComputed(key: string, reason: string): Provenance {
+  return { key, value: "unknown", from: "computed", because: reason };
+}
+
 /** That a value came from the inventory. */
 export function fromSetting(key: string, { value, from }: Sourced<unknown>): Provenance {
   return { key, value: Array.isArray(value) ? value.join(", ") : String(value), from };

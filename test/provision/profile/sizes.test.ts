@@ -1,6 +1,7 @@
 /** The same file gives other numbers on another machine: sizes worked out by hand. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { explain } from "../../../src/provision/profile/explain.ts";
 import { loadText } from "../../../src/spec/load.ts";
 import { factsOf, type MachineName, machines, nothingKnown } from "./machines.ts";
 import { compileFor, fileAt, inventoryOf, resourceOf, siteHosts, siteSettings, valueAt } from "./site.ts";
@@ -93,7 +94,11 @@ test("a fact that could not be read leaves no number behind, and names the setti
   expect(resourceOf(compiled, "sysctl:vm.min_free_kbytes").unavailable).toMatch(/memory is unknown/);
   expect(resourceOf(compiled, "sysctl:vm.swappiness").unavailable).toBeUndefined();
   expect(resourceOf(compiled, "file:/etc/chrony/chrony.conf").unavailable).toBeUndefined();
-  expect(valueAt(compiled, "executor.slots.cpu")).toBeUndefined();
+  expect(explain(compiled, "executor.slots.cpu").found).toMatchObject([
+    { value: "unknown", unavailable: cluster.unavailable, because: cluster.unavailable },
+  ]);
+  expect(valueAt(compiled, "jobsSlice.memoryMax")).toBe("unknown");
+  expect(valueAt(await compileFor("store", nothingKnown()), "recordStore.workMem")).toBe("unknown");
 });
 
 test("settings of the inventory stand in for facts, and say so", async () => {

@@ -2,7 +2,7 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { isKnown } from "../../../hardware/fact.ts";
 import type { Resource } from "../../resource.ts";
-import type { HostContext } from "../host-context.ts";
+import { type HostContext, notComputed } from "../host-context.ts";
 import { linesFile } from "../make-resource.ts";
 import type { Section } from "../resolved-profile.ts";
 import { planSlots, type SlotPlan } from "./executor-slots.ts";
@@ -113,6 +113,9 @@ export function clusterFile(
         section.written("isolation", isolation),
         section.written("retentionMonths", retentionMonths),
         ...(slots && isKnown(slots) ? slots.known.provenance : []),
+        ...(slots && !isKnown(slots)
+          ? ["cpu", "memory", "io"].map((of) => notComputed(`executor.slots.${of}`, slots.unknown))
+          : []),
       ],
     }),
   ];

@@ -2,7 +2,7 @@
 import { formatBytes } from "../../../base/bytes.ts";
 import { memoryForJobs } from "../../../capacity/machine/concurrency.ts";
 import { isKnown } from "../../../hardware/fact.ts";
-import { computed } from "../host-context.ts";
+import { computed, notComputed } from "../host-context.ts";
 import { linesFile } from "../make-resource.ts";
 import { unitValidator } from "../unit-validator.ts";
 import type { Feature } from "./feature.ts";
@@ -45,7 +45,7 @@ export const jobsSlice: Feature<"jobsSlice"> = (section, context) => {
                 `${memoryShare} of ${formatBytes(forJobs)}, which is ${formatBytes(memory.known.value)} (${memory.known.from}) without the larger of 2 GiB and 5 % for the system`,
               ),
             ]
-          : []),
+          : [notComputed("jobsSlice.memoryMax", memory.unknown)]),
         ...(isKnown(cores)
           ? [
               computed(
@@ -54,7 +54,7 @@ export const jobsSlice: Feature<"jobsSlice"> = (section, context) => {
                 `${cores.known.value} physical cores (${cores.known.from}) × ${tasksPerCore}`,
               ),
             ]
-          : []),
+          : [notComputed("jobsSlice.tasksMax", cores.unknown)]),
       ],
     }),
   ];

@@ -2,7 +2,7 @@
 import { formatBytes } from "../../../base/bytes.ts";
 import { type Fact, isKnown } from "../../../hardware/fact.ts";
 import type { Provenance, Resource } from "../../resource.ts";
-import { computed, type HostContext } from "../host-context.ts";
+import { computed, type HostContext, notComputed } from "../host-context.ts";
 import { linesFile, sysctl, unit } from "../make-resource.ts";
 import type { Section } from "../resolved-profile.ts";
 import { unitValidator } from "../unit-validator.ts";
@@ -69,7 +69,7 @@ function minFree(section: Section<"kernel">, { memory }: HostContext, set: Set):
           `${share} of ${formatBytes(memory.known.value)} (${memory.known.from})`,
         ),
       ]
-    : [section.written("minFreeShare", share)];
+    : [section.written("minFreeShare", share), notComputed("kernel.minFree", memory.unknown)];
   set("vm.min_free_kbytes", kib, why, reasonIfUnknown(memory));
 }
 

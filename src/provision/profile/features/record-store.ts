@@ -7,12 +7,22 @@ import { formatBytes } from "../../../base/bytes.ts";
 import { formatDuration } from "../../../base/duration.ts";
 import { isKnown } from "../../../hardware/fact.ts";
 import type { Provenance } from "../../resource.ts";
-import { computed, type HostContext } from "../host-context.ts";
+import { computed, type HostContext, notComputed } from "../host-context.ts";
 import { directory, linesFile, packageOf, unit } from "../make-resource.ts";
 import type { Section } from "../resolved-profile.ts";
 import type { Feature } from "./feature.ts";
 
 const mebibyte = 2 ** 20;
+/** What is computed from memory and cores. */
+const sizedKeys = [
+  "maxConnections",
+  "sharedBuffers",
+  "effectiveCacheSize",
+  "maintenanceWorkMem",
+  "workMem",
+  "parallelWorkers",
+  "randomPageCost",
+];
 
 export const recordStore: Feature<"recordStore"> = (section, context) => {
   const { major, port, database } = section.value;
@@ -41,6 +51,9 @@ export const recordStore: Feature<"recordStore"> = (section, context) => {
         section.written("major", major),
         section.written("port", port),
         ...(settings?.provenance ?? []),
+        ...(missing && !isKnown(missing)
+          ? sizedKeys.map((key) => notComputed(`recordStore.${key}`, missing.unknown))
+          : []),
       ],
     }),
     linesFile(`${folder}/pg_hba.conf`, {
