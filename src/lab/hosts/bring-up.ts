@@ -10,7 +10,12 @@ import { outputFile, writeOutput } from "./output-files.ts";
 import { startTimeSource, waitForTimeSource } from "./time-source.ts";
 
 /** @throws E_LAB_STEP */
-export async function bringUp(place: LabPlace, state: LabState, say: (line: string) => void): Promise<void> {
+export async function bringUp(
+  place: LabPlace,
+  state: LabState,
+  say: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   say("network and time source");
   mkdirSync(state.outputFolder, { recursive: true });
   const keys = {
@@ -18,6 +23,7 @@ export async function bringUp(place: LabPlace, state: LabState, say: (line: stri
     opsPassword: randomBytes(12).toString("base64url"),
   };
   await createNetwork(place, state);
+  signal?.throwIfAborted();
   await startTimeSource(place, state);
   say(`starting ${state.hosts.length} hosts`);
   const knownHosts = await Promise.all(
@@ -29,6 +35,10 @@ export async function bringUp(place: LabPlace, state: LabState, say: (line: stri
       return line;
     }),
   );
+  signal?.throwIfAborted();
   writeOutput(state, knownHosts, keys.opsPassword);
-  await Promise.all([waitForTimeSource(state), ...state.hosts.map((host) => waitForHost(place, host))]);
+  await Promise.all([
+    waitForTimeSource(state),
+    ...state.hosts.map((host) => waitForHost(place, host, signal)),
+  ]);
 }

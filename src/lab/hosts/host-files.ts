@@ -38,12 +38,15 @@ export async function personalise(
   write("etc/hosts", hostsFile(state));
   write("etc/systemd/system.conf.d/lab-clock.conf", managerEnvironment(root));
   write(clockFile.slice(1), "+0\n");
-  await mustRun(["chroot", root, "chpasswd"], { input: `ops:${keys.opsPassword}\n` });
+  await mustRun(["chroot", root, "chpasswd"], {
+    input: `ops:${keys.opsPassword}\n`,
+    environment: place.mark,
+  });
   mkdirSync(join(root, "root/.ssh"), { recursive: true, mode: 0o700 });
   write("root/.ssh/authorized_keys", `${keys.authorizedKey}\n`, 0o600);
   mkdirSync(join(root, "home/ops/.ssh"), { recursive: true, mode: 0o700 });
   write("home/ops/.ssh/authorized_keys", `${keys.authorizedKey}\n`, 0o600);
-  await mustRun(["chroot", root, "chown", "-R", "ops:ops", "/home/ops/.ssh"]);
+  await mustRun(["chroot", root, "chown", "-R", "ops:ops", "/home/ops/.ssh"], { environment: place.mark });
   const hostKey = await makeKey(join(root, "etc/ssh/ssh_host_ed25519_key"), host.name);
   return `${host.address} ${hostKey.split(" ").slice(0, 2).join(" ")}`;
 }

@@ -23,7 +23,7 @@ import { checkOutputFolder, outputFile } from "./output-files.ts";
 import { packageRepository } from "./package-repository.ts";
 import { processIdentity } from "./process-identity.ts";
 import { packageSource, rootImage } from "./root-image.ts";
-import { type ProgramOptions, type ProgramResult, runProgram } from "./run-program.ts";
+import { attachProgram, type ProgramOptions, type ProgramResult, runProgram } from "./run-program.ts";
 import { takeDown } from "./take-down.ts";
 
 export interface LabOptions {
@@ -33,6 +33,8 @@ export interface LabOptions {
   readonly folder: string;
   /** The lab ends with this process: once it has ended, anybody's next lab may take it down. */
   readonly owned?: boolean;
+  /** Ends the start after the step it is in; its reason is thrown. */
+  readonly signal?: AbortSignal;
   /** Told what happens, step by step. */
   readonly say?: (line: string) => void;
 }
@@ -69,6 +71,7 @@ export class HostLab {
     const root = await rootImage(source);
     say("package source");
     const packages = await packageRepository(source, root);
+    options.signal?.throwIfAborted();
     claim(place);
     try {
       const network = await claimRange(place.name);
@@ -92,10 +95,12 @@ export class HostLab {
         timeSourceLayers: [packages.timeSource, root],
       };
       writeState(place, state);
-      await bringUp(place, state, say);
+      await bringUp(place, state, say, options.signal);
       changeState(place, () => ({ phase: "up" }));
     } catch (error) {
       await takeDown(place);
+      // A step may have failed because the same Ctrl-C ended its program.
+      options.signal?.throwIfAborted();
       throw error;
     }
     return new HostLab(place);
@@ -140,6 +145,11 @@ export class HostLab {
   /** Runs a command as root inside the host, past its network. A code other than 0 is a result. @throws E_LAB_HOST_OFF */
   async exec(host: string, argv: readonly string[], options: ProgramOptions = {}): Promise<ProgramResult> {
     return runProgram([...this.insideHost(host), ...argv], options);
+  }
+
+  /** The same with our own standard streams. @returns the exit code; 128 and the number of the signal that ended it */
+  attach(host: string, argv: readonly string[]): Promise<number> {
+    return attachProgram([...this.insideHost(host), ...argv]);
   }
 
   /** What to put before a command so that it runs inside the host. @throws E_LAB_HOST, E_LAB_HOST_OFF */

@@ -20,9 +20,6 @@ import { isAlive, processIdentity } from "./process-identity.ts";
 import { initPath, packagesMount } from "./root-image.ts";
 import { mustRun } from "./run-program.ts";
 
-/** In the environment of everything that the lab starts on this machine: tells its processes from others. */
-export const labMark = "ESCAPEMENT_LAB_HOSTS";
-
 /** How much a host may write; only what it does write takes memory. */
 const diskBytes = 2 * 1024 ** 3;
 
@@ -33,11 +30,14 @@ const bootLimitMs = 90_000;
 export async function mountDisk(place: LabPlace, host: string, layers: readonly string[]): Promise<void> {
   const disk = join(place.hostFolder(host), "disk");
   for (const path of [disk, place.hostRoot(host)]) mkdirSync(path, { recursive: true, mode: 0o755 });
-  await mustRun(["mount", "-t", "tmpfs", "-o", `size=${diskBytes},mode=755`, "escapement-lab", disk]);
+  await mustRun(["mount", "-t", "tmpfs", "-o", `size=${diskBytes},mode=755`, "escapement-lab", disk], {
+    environment: place.mark,
+  });
   for (const name of ["upper", "work"]) mkdirSync(join(disk, name), { mode: 0o755 });
   const options = `lowerdir=${layers.join(":")},upperdir=${disk}/upper,workdir=${disk}/work`;
   await mustRun(["mount", "-t", "overlay", "-o", options, "escapement-lab", place.hostRoot(host)], {
     step: `mounting the disk of ${host}`,
+    environment: place.mark,
   });
 }
 
@@ -66,7 +66,7 @@ export function startHost(place: LabPlace, host: string, pool: string): void {
     stdio: ["ignore", log, log],
     detached: true,
     cwd: "/",
-    env: { PATH: process.env.PATH, [labMark]: place.name },
+    env: { PATH: process.env.PATH, ...place.mark },
   });
   closeSync(log);
   child.on("error", () => {});
@@ -85,9 +85,10 @@ export function leaderOf(place: LabPlace, host: string): number | undefined {
 }
 
 /** Waits until sshd greets and users may log in. @throws E_LAB_STEP with the end of the host's console */
-export async function waitForHost(place: LabPlace, host: LabHost): Promise<void> {
+export async function waitForHost(place: LabPlace, host: LabHost, signal?: AbortSignal): Promise<void> {
   const deadline = monotonicMs() + bootLimitMs;
   while (monotonicMs() < deadline) {
+    signal?.throwIfAborted();
     if (!isAlive(read(processFile(place, host.name)))) break;
     if (mayLogIn(place, host.name) && (await greets(host.address))) return;
     await sleep(50);
@@ -129,7 +130,7 @@ export function insideHost(place: LabPlace, host: string): string[] {
   return [
     "nsenter",
     `--target=${leader}`,
-    ...["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--wd=/"],
+    ...["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd"],
     ...["env", "-i", "HOME=/root", "USER=root", "LOGNAME=root", "SHELL=/bin/bash", "LANG=C.UTF-8"],
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   ];

@@ -28,7 +28,7 @@ export async function createNetwork(place: LabPlace, state: LabState): Promise<v
   const { namespace } = place;
   const inside = `ip -n ${namespace}`;
   const own = [...state.timeSources, state.gateway];
-  await shell("creating the network", [
+  await shell(place, "creating the network", [
     `ip netns add ${namespace}`,
     `${inside} link set lo up`,
     // No spanning tree and no learning delay: a port forwards from its first packet on.
@@ -46,7 +46,7 @@ export async function createNetwork(place: LabPlace, state: LabState): Promise<v
 export async function plugIn(place: LabPlace, state: LabState, host: LabHost): Promise<void> {
   const own = place.hostNamespace(host.name);
   const inside = `ip -n ${own}`;
-  await shell(`plugging in ${host.name}`, [
+  await shell(place, `plugging in ${host.name}`, [
     `ip netns add ${own}`,
     `ip -n ${place.namespace} link add ${host.port} type veth peer name eth0 netns ${own}`,
     `ip -n ${place.namespace} link set ${host.port} master ${bridge} up`,
@@ -115,6 +115,6 @@ function hardwareAddress(address: string): string {
   return ["02", "e5", ...bytes].join(":");
 }
 
-async function shell(step: string, commands: readonly string[]): Promise<void> {
-  await mustRun(["sh", "-e", "-c", commands.join("\n")], { step });
+async function shell(place: LabPlace, step: string, commands: readonly string[]): Promise<void> {
+  await mustRun(["sh", "-e", "-c", commands.join("\n")], { step, environment: place.mark });
 }

@@ -12,6 +12,9 @@ export const labsFolder = "/run/escapement-lab";
 /** Names of namespaces and control groups begin with it. */
 export const labPrefix = "esc-lab-";
 
+/** In the environment of everything that a lab starts on this machine: tells its processes from others. */
+export const labMark = "ESCAPEMENT_LAB_HOSTS";
+
 const namePattern = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /** @throws E_BAD_VALUE unless `name` can be part of a host name; at most 24 characters */
@@ -30,6 +33,11 @@ export class LabPlace {
 
   constructor(name: string) {
     this.name = checkLabName(name, "--name");
+  }
+
+  /** To be added to the environment of every program that makes a part of the lab. */
+  get mark(): Readonly<Record<string, string>> {
+    return { [labMark]: this.name };
   }
 
   /** Holds the lab's state, and the disks of its hosts. */

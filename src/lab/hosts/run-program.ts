@@ -1,5 +1,6 @@
 /** Runs a program of this machine to its end, with both streams read and a time limit. */
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { EscapementError } from "../../base/errors.ts";
 
 export interface ProgramResult {
@@ -69,5 +70,15 @@ export async function mustRun(argv: readonly string[], options: ProgramOptions =
   throw new EscapementError("E_LAB_STEP", {
     step: options.step ?? argv.slice(0, 4).join(" "),
     reason: `${result.code === null ? "killed" : `code ${result.code}`}${said ? `: ${said}` : ""}`,
+  });
+}
+
+/** Runs a program on our own standard streams. @returns its exit code; 128 and the number of the signal that ended it */
+export function attachProgram(argv: readonly string[]): Promise<number> {
+  const [program = "", ...args] = argv;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: "inherit" });
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
 }

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { EscapementError } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { enterScript } from "./control-group.ts";
-import { labMark, mountDisk } from "./host-machine.ts";
+import { mountDisk } from "./host-machine.ts";
 import type { LabPlace } from "./lab-place.ts";
 import { inNamespace } from "./lab-place.ts";
 import type { LabState } from "./lab-state.ts";
@@ -39,7 +39,7 @@ export async function startTimeSource(place: LabPlace, state: LabState): Promise
     stdio: ["ignore", log, log],
     detached: true,
     cwd: "/",
-    env: { PATH: process.env.PATH, [labMark]: place.name },
+    env: { PATH: process.env.PATH, ...place.mark },
   });
   closeSync(log);
   child.on("error", () => {});

@@ -1,0 +1,60 @@
+/** `escapement lab status`: which labs there are, how their hosts are, and what this tier can show at all. */
+import type { Command } from "commander";
+import { ExitCode } from "../../base/exit-code.ts";
+import type { HostStatus } from "../../lab/hosts/host-lab.ts";
+import { defineCommand } from "../command.ts";
+import { paint, print, printJson, table } from "../terminal.ts";
+
+export function buildStatus(): Command {
+  return defineCommand("status", "the labs, their hosts, and what they can and cannot show", {
+    examples: ["escapement lab status", "escapement lab status --name two --json"],
+    exitCodes: [ExitCode.ok, ExitCode.unavailable],
+  })
+    .option("--name <lab>", "only this lab; default: all")
+    .option("--json", "print one JSON document")
+    .action(async (options: { readonly name?: string; readonly json?: boolean }) => {
+      const { capabilities, whyNoHosts } = await import("../../lab/hosts/capabilities.ts");
+      const { listLabs } = await import("../../lab/hosts/list-labs.ts");
+      const labs = listLabs(options.name);
+      const reason = await whyNoHosts();
+      const abilities = capabilities(reason);
+      const tiers = [
+        { tier: "hosts", available: reason === undefined, ...(reason === undefined ? {} : { reason }) },
+        { tier: "vm", available: false, reason: "virtual machines are not built yet" },
+      ];
+      if (options.json) return printJson({ labs, tiers, capabilities: abilities });
+      if (labs.length === 0) print("no lab");
+      for (const lab of labs) {
+        print(
+          `lab ${lab.name}: ${lab.condition}${lab.inventoryFile ? `, inventory ${lab.inventoryFile}` : ""}`,
+        );
+        if (lab.hosts.length > 0)
+          print(`${table(["host", "address", "profile", "power", "clock", "cut"], rows(lab.hosts))}\n`);
+      }
+      if (reason !== undefined) print(`no hosts here: ${reason}`);
+      const verdicts = abilities.map((one) => [
+        one.name,
+        one.needs === undefined ? paint.green("available") : paint.yellow(`unknown: ${one.needs}`),
+        one.reason,
+      ]);
+      print(table(["what", "verdict", "why"], verdicts));
+    });
+}
+
+function rows(hosts: readonly HostStatus[]): string[][] {
+  return hosts.map((host) => [
+    host.name,
+    host.address,
+    host.profile,
+    host.power,
+    host.clockOffsetSeconds === 0
+      ? "right"
+      : `${host.clockOffsetSeconds > 0 ? "+" : ""}${host.clockOffsetSeconds} s`,
+    host.cuts
+      .map(
+        (cut) =>
+          `${cut.direction === "receive" ? "receives nothing" : "cut"} from ${cut.peers.length === 0 ? "all" : cut.peers.join(", ")}`,
+      )
+      .join("; ") || "-",
+  ]);
+}

@@ -1,0 +1,90 @@
+/** `escapement lab up`: a small cluster of machines, bare, within seconds. */
+import type { Command } from "commander";
+import { EscapementError } from "../../base/errors.ts";
+import { ExitCode } from "../../base/exit-code.ts";
+import { monotonicMs } from "../../base/monotonic.ts";
+import { defineCommand } from "../command.ts";
+import { print, printJson, say, table } from "../terminal.ts";
+import { type LabChoice, withLabName } from "./which-lab.ts";
+
+interface UpOptions extends LabChoice {
+  readonly hosts: readonly string[];
+  readonly tier: string;
+  readonly output: string;
+  readonly json?: boolean;
+}
+
+export function buildUp(): Command {
+  const command = defineCommand("up", "put up a lab and write its inventory and keys into a folder", {
+    examples: [
+      "escapement lab up",
+      "escapement lab up --name two --hosts sched-1 exec-1 -o two",
+      "escapement lab up --hosts 3 --json",
+    ],
+    exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.unavailable, ExitCode.interrupted],
+    notes:
+      "Needs Linux and root. The first lab of a machine makes the root file system and the package source,\nwhich takes minutes; they are kept in ~/.cache/escapement/lab.",
+  });
+  return withLabName(command)
+    .option("--hosts <number or names...>", "how many, or their names", ["6"])
+    .option("--tier <tier>", "hosts, process or vm", "hosts")
+    .option("-o, --output <folder>", "where inventory.yaml, known_hosts and id_ed25519 go", "escapement-lab")
+    .option("--json", "print one JSON document")
+    .action(async (options: UpOptions) => {
+      checkTier(options.tier);
+      const { HostLab } = await import("../../lab/hosts/host-lab.ts");
+      const { countedHosts, namedHosts } = await import("../../lab/hosts/default-hosts.ts");
+      const [first = ""] = options.hosts;
+      const counted = options.hosts.length === 1 && /^\d+$/.test(first);
+      const started = monotonicMs();
+      const stop = stopOnSignal();
+      const lab = await HostLab.up({
+        name: options.name,
+        hosts: counted ? countedHosts(Number(first)) : namedHosts(options.hosts),
+        folder: options.output,
+        say,
+        signal: stop,
+      });
+      const elapsedMs = Math.round(monotonicMs() - started);
+      const { inventoryFile } = lab;
+      if (options.json) return printJson({ name: lab.name, inventoryFile, elapsedMs, hosts: lab.hosts });
+      const rows = lab.hosts.map((host) => [host.name, host.address, host.profile, host.failureDomain]);
+      print(table(["host", "address", "profile", "failure domain"], rows));
+      print(`\nlab ${lab.name} is up after ${(elapsedMs / 1_000).toFixed(1)} s; inventory: ${inventoryFile}`);
+    });
+}
+
+/** The other tiers are reached in other ways, or not yet. */
+function checkTier(tier: string): void {
+  const elsewhere: Record<string, [reason: string, hint: string]> = {
+    process: [
+      "a cluster of processes ends with the program that starts it",
+      "escapement demo runs one; tests call startProcessCluster, see docs/lab.md",
+    ],
+    vm: [
+      "virtual machines are not built yet",
+      "use --tier hosts; what needs a virtual machine stays unknown",
+    ],
+  };
+  if (tier === "hosts") return;
+  const answer = elsewhere[tier];
+  if (answer) throw new EscapementError("E_LAB_TIER", { tier, reason: answer[0], hint: answer[1] });
+  throw new EscapementError("E_BAD_VALUE", {
+    option: "--tier",
+    value: tier,
+    expected: "a tier of the lab",
+    hint: "write hosts, process or vm",
+  });
+}
+
+/** Ctrl-C ends `up` after the step it is in, with nothing left. */
+function stopOnSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    process.once(name, () => {
+      say("stopping; what was made is taken away");
+      stop.abort(new EscapementError("E_INTERRUPTED", { signal: name }));
+    });
+  }
+  return stop.signal;
+}

@@ -1,0 +1,17 @@
+/** The option that all subcommands share, and how they find their lab. */
+import type { Command } from "commander";
+import type { HostLab } from "../../lab/hosts/host-lab.ts";
+
+export interface LabChoice {
+  readonly name: string;
+}
+
+export function withLabName(command: Command): Command {
+  return command.option("--name <lab>", "which lab", "lab");
+}
+
+/** @throws E_LAB_MISSING */
+export async function openLab(choice: LabChoice): Promise<HostLab> {
+  const { HostLab } = await import("../../lab/hosts/host-lab.ts");
+  return HostLab.find(choice.name);
+}
