@@ -127,19 +127,21 @@ async function printShards(answer: ShardAnswer): Promise<void> {
       ),
     );
   }
-  print();
-  print(
-    table(
-      ["next best", "a shard", "longest", "ends within (95 of 100)", "one node lost", "remarks"],
-      alternatives.map((one) => [
-        String(one.shards),
-        formatMs(one.shardMs),
-        formatMs(one.longestShardMs),
-        formatMs(one.makespan.p95Ms),
-        one.makespan.oneNodeLostP95Ms === undefined ? "-" : formatMs(one.makespan.oneNodeLostP95Ms),
-        one.why,
-      ]),
-    ),
-  );
+  if (alternatives.length > 0) {
+    print();
+    print(
+      table(
+        ["next best", "a shard", "longest", "ends within (95 of 100)", "one node lost", "remarks"],
+        alternatives.map((one) => [
+          String(one.shards),
+          formatMs(one.shardMs),
+          formatMs(one.longestShardMs),
+          formatMs(one.makespan.p95Ms),
+          one.makespan.oneNodeLostP95Ms === undefined ? "-" : formatMs(one.makespan.oneNodeLostP95Ms),
+          one.why,
+        ]),
+      ),
+    );
+  }
   printAnswer(answer);
 }
