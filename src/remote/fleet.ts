@@ -1,5 +1,6 @@
 /** The same work on many hosts: so many at once, a result for each, and no host's trouble is another's. */
 
+import { setMaxListeners } from "node:events";
 import { EscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import { monotonicMs } from "../base/monotonic.ts";
@@ -31,6 +32,8 @@ export interface FleetOptions<T> {
 export async function runFleet<T>(options: FleetOptions<T>): Promise<readonly HostResult<T>[]> {
   const { targets, concurrency = hostsAtOnce } = options;
   const signal = options.signal ?? new AbortController().signal;
+  // Every host that is worked on listens.
+  setMaxListeners(0, signal);
   const results: HostResult<T>[] = new Array(targets.length);
   let next = 0;
   let done = 0;

@@ -62,12 +62,19 @@ export function buildPing(): Command {
           });
           // "Linux NODE RELEASE", in this order whatever the order of the options.
           const [, hostName = "unknown", kernel = "unknown"] = stdout.trim().split(" ");
-          return { hostName, kernel, loginMs: loginMs.get(remote.host) ?? 0, commandMs: durationMs };
+          return {
+            hostName,
+            kernel,
+            loginMs: Math.round(loginMs.get(remote.host) ?? 0),
+            commandMs: Math.round(durationMs),
+          };
         },
       });
       process.exitCode = fleetExitCode(results);
       if (options.json) {
-        printJson({ hosts: results });
+        printJson({
+          hosts: results.map((result) => ({ ...result, durationMs: Math.round(result.durationMs) })),
+        });
         return;
       }
       const rows = results.map((result) =>
