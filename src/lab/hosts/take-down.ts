@@ -116,7 +116,7 @@ function forgetMachines(place: LabPlace): void {
   for (const host of list(join(place.folder, "hosts"))) {
     if (!existsSync(place.hostRoot(host))) continue;
     const { dev, ino } = statSync(place.hostRoot(host));
-    rmSync(join(nspawnFolder, "locks", `inode-${dev.toString(16)}:${ino.toString(16)}`), { force: true });
+    rmSync(join(nspawnFolder, "locks", `inode-${dev}:${ino}`), { force: true });
   }
   for (const name of ["propagate", "locks", "."]) removeWhenEmpty(join(nspawnFolder, name));
 }

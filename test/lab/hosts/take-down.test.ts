@@ -1,5 +1,5 @@
 /** `lab down` leaves nothing, from whatever point `lab up` had reached when it was killed. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -32,10 +32,10 @@ describe.skipIf(noHosts)("after lab down nothing is left", () => {
   let before: ReturnType<typeof traces>;
 
   beforeAll(async () => {
+    before = traces();
     // Whatever the cache needs is built first, so that every kill below falls into the start itself.
     expect((await up().then((one) => one.exited)).code).toBe(0);
     await takeDown(place);
-    before = traces();
   }, 20 * 60_000);
   afterAll(async () => {
     await takeDown(place);
@@ -68,7 +68,11 @@ describe.skipIf(noHosts)("after lab down nothing is left", () => {
   test("of a lab that was whole; and a second time there is nothing to do", async () => {
     expect((await (await up()).exited).code).toBe(0);
     expect(traces().namespaces.length).toBeGreaterThan(before.namespaces.length);
+    const { dev, ino } = statSync(place.hostRoot("exec-1"));
+    const lock = `/run/systemd/nspawn/locks/inode-${dev}:${ino}`;
+    expect(existsSync(lock)).toBe(true);
     expect((await down()).code).toBe(0);
+    expect(existsSync(lock)).toBe(false);
     await expectNothingLeft();
     expect((await down()).code).toBe(0);
     await expectNothingLeft();
