@@ -36,6 +36,8 @@ export const recordStore: Feature<"recordStore"> = (section, context) => {
       ? postgresSettings(section, context, memory.known.value, cores.known.value)
       : undefined;
   const addresses = context.addressesOf(context.hosts.map(({ host }) => host));
+  // One that jobs write to, on the same server: hosts get in there, too.
+  const databases = [database, ...(context.list("jobDatabase")?.value ?? [])].join(",");
   const own = { owner: "postgres", group: "postgres" };
   return [
     packageOf(packageName, { risk: "medium" }),
@@ -61,11 +63,11 @@ export const recordStore: Feature<"recordStore"> = (section, context) => {
         "# type database user address method",
         "local   all         postgres            peer",
         "local   all         all                 scram-sha-256",
-        `host    ${database} all 127.0.0.1/32 scram-sha-256`,
-        `host    ${database} all ::1/128 scram-sha-256`,
+        `host    ${databases} all 127.0.0.1/32 scram-sha-256`,
+        `host    ${databases} all ::1/128 scram-sha-256`,
         ...(isKnown(addresses)
           ? addresses.known.map(
-              (one) => `host    ${database} all ${one}/${one.includes(":") ? 128 : 32} scram-sha-256`,
+              (one) => `host    ${databases} all ${one}/${one.includes(":") ? 128 : 32} scram-sha-256`,
             )
           : []),
       ],
