@@ -1,5 +1,5 @@
 /** `escapement profiles`: which host profiles there are, and whether they are right. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { EscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import type { ProfileSet } from "../provision/profile/load-profiles.ts";
@@ -9,8 +9,10 @@ import { failOnProblems, printProblems } from "./problems.ts";
 import { paint, print, printJson, table } from "./terminal.ts";
 
 export function build(): Command {
-  return new Command("profiles")
-    .description("list and check host profiles")
+  return defineCommand("profiles", "list and check what a host of each role shall have", {
+    examples: ["escapement profiles list", "escapement profiles check site-profiles"],
+    exitCodes: [ExitCode.ok, ExitCode.badData],
+  })
     .addCommand(list())
     .addCommand(check());
 }
