@@ -104,6 +104,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./hosts.ts"),
   },
   {
+    name: "facts",
+    summary: "read what hosts are made of, and what is wrong with it",
+    load: () => import("./facts.ts"),
+  },
+  {
     name: "profiles",
     summary: "list and check what a host of each role shall have",
     load: () => import("./profiles.ts"),
@@ -112,6 +117,31 @@ export const commandTable: readonly CommandEntry[] = [
     name: "explain",
     summary: "what a host shall have, and where each value came from",
     load: () => import("./explain.ts"),
+  },
+  {
+    name: "plan",
+    summary: "what apply would change on hosts, without changing anything",
+    load: () => import("./plan.ts"),
+  },
+  {
+    name: "apply",
+    summary: "make hosts what their profiles say; each reverts by itself unless confirmed",
+    load: () => import("./apply.ts"),
+  },
+  {
+    name: "verify",
+    summary: "whether hosts are what they should be, in effect",
+    load: () => import("./verify.ts"),
+  },
+  {
+    name: "drift",
+    summary: "look at hosts on a timer, and say what has changed since the last look",
+    load: () => import("./drift.ts"),
+  },
+  {
+    name: "rollback",
+    summary: "take the last change of a host back, with the host's own script",
+    load: () => import("./rollback.ts"),
   },
   {
     name: "lab",
