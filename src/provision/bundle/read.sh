@@ -124,7 +124,10 @@ esc_sshd() {
 # Arguments: table and the file that holds the sum of what the kernel listed after it was loaded, in turn.
 esc_tables() {
   while [ $# -gt 0 ]; do
-    if esc_text=$(nft -s list table inet "$1" 2>&1); then
+    # Without the program there is no table of ours either; the plan may be about to install it.
+    if ! command -v nft >/dev/null 2>&1; then
+      printf 'table\t%s\tabsent\n' "$1"
+    elif esc_text=$(nft -s list table inet "$1" 2>&1); then
       esc_text=$(printf '%s' "$esc_text" | sha256sum)
       esc_loaded=
       [ ! -f "$2" ] || read -r esc_loaded <"$2"

@@ -1,0 +1,80 @@
+/** `escapement drift`: looks at hosts once or on a timer, keeps what it saw, and says what has changed. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import { formatDuration, parseDuration } from "../base/duration.ts";
+import { ExitCode } from "../base/exit-code.ts";
+import { sleep } from "../base/monotonic.ts";
+import { defineCommand } from "./command.ts";
+import { type DefinitionOptions, withDefinitionOptions } from "./provision/definitions.ts";
+import { printJson, say } from "./terminal.ts";
+import { lookAtHosts, printVerdict, verdictsExitCode } from "./verify.ts";
+
+interface DriftOptions extends DefinitionOptions {
+  readonly watch?: boolean;
+  readonly every: number;
+  readonly log: string;
+  readonly json?: boolean;
+}
+
+export function build(): Command {
+  const command = defineCommand(
+    "drift",
+    "look at hosts on a timer, and say what has changed since the last look",
+    {
+      examples: ["escapement drift", "escapement drift --watch --every 15m --log drift.jsonl"],
+      exitCodes: [
+        ExitCode.ok,
+        ExitCode.failed,
+        ExitCode.unknown,
+        ExitCode.badData,
+        ExitCode.unavailable,
+        ExitCode.interrupted,
+      ],
+      notes:
+        "Every look is kept in the log, each line with the sum of the one before; only hosts that changed are printed.",
+    },
+  )
+    .argument("[host...]", "only these; without names all that have a profile")
+    .option("--watch", "go on until stopped")
+    .option("--every <duration>", "time between two looks", every, 900_000)
+    .option("--log <file>", "where looks are kept", defaultLog())
+    .option("--json", "print one JSON document a look");
+  return withDefinitionOptions(command).action(run);
+}
+
+function every(text: string): number {
+  const ms = parseDuration(text);
+  if (ms < 1_000) throw new InvalidArgumentError("must be 1s or more");
+  return ms;
+}
+
+function defaultLog(): string {
+  const state = process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state");
+  return join(state, "escapement", "drift.jsonl");
+}
+
+async function run(names: string[], options: DriftOptions): Promise<void> {
+  const { DriftLog } = await import("../provision/drift/drift-log.ts");
+  const log = await DriftLog.open(options.log);
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+  do {
+    // Read anew each time: a changed inventory counts from the next look on.
+    const verdicts = await lookAtHosts(names, options);
+    const at = new Date().toISOString();
+    const changed = [];
+    for (const verdict of verdicts) {
+      const { host, answer, deviations } = verdict;
+      if (await log.append({ at, host, answer, deviations })) changed.push(verdict);
+    }
+    process.exitCode = verdictsExitCode(verdicts);
+    if (options.json) printJson({ at, changed, hosts: verdicts });
+    else for (const verdict of changed) printVerdict(verdict);
+    if (changed.length === 0) say(`${at}  no change since the last look`);
+    if (options.watch && !stop.signal.aborted) {
+      say(`next look in ${formatDuration(options.every)}`);
+      await sleep(options.every, stop.signal);
+    }
+  } while (options.watch && !stop.signal.aborted);
+}

@@ -1,0 +1,63 @@
+/** What commands that plan hosts work with: inventory, profiles, and the way to the hosts. */
+import type { Command } from "commander";
+import type { Describe } from "../../provision/plan/fleet-plan.ts";
+import type { ProfileSet } from "../../provision/profile/load-profiles.ts";
+import type { InventoryDefinition, InventoryHost } from "../../spec/inventory-definition.ts";
+import { connectionFor, type Reach, type ReachOptions, withReachOptions } from "../hosts/reach-options.ts";
+import {
+  chooseHosts,
+  type InventoryOptions,
+  requireInventory,
+  withInventoryOption,
+} from "../inventory-file.ts";
+import { failOnProblems } from "../problems.ts";
+
+export interface DefinitionOptions extends InventoryOptions, ReachOptions {
+  readonly profiles?: readonly string[];
+}
+
+export interface Definitions {
+  readonly inventory: InventoryDefinition;
+  readonly hosts: readonly InventoryHost[];
+  readonly describe: Describe;
+  readonly reach: Reach;
+  /** Address and port of the scheduler that a host's profile runs; undefined where it runs none. */
+  schedulerOf(host: InventoryHost): { readonly address: string; readonly port: number } | undefined;
+}
+
+export function withDefinitionOptions(command: Command): Command {
+  return withReachOptions(
+    withInventoryOption(command).option(
+      "--profiles <path...>",
+      "profiles of the site, in place of those of equal names",
+    ),
+  );
+}
+
+/** @throws E_SPEC_INVALID, E_HOST_UNKNOWN */
+export async function loadDefinitions(
+  names: readonly string[],
+  options: DefinitionOptions,
+): Promise<Definitions> {
+  const inventory = await requireInventory(options);
+  const { loadProfiles } = await import("../../provision/profile/load-profiles.ts");
+  const { compileProfile } = await import("../../provision/profile/compile-profile.ts");
+  const profiles = await loadProfiles(options.profiles ?? []);
+  failOnProblems(profiles.problems);
+  return {
+    inventory,
+    hosts: chooseHosts(inventory, names),
+    describe: (host, facts) => compileProfile({ host, inventory, profiles, facts }),
+    reach: await connectionFor(options),
+    schedulerOf: (host) => schedulerOf(host, profiles),
+  };
+}
+
+function schedulerOf(host: InventoryHost, { profiles }: ProfileSet) {
+  const section =
+    host.profile === undefined ? undefined : profiles.get(host.profile)?.sections.get("scheduler");
+  if (!section) return undefined;
+  const { httpPort } = section.value as { httpPort: number };
+  const own = host.settings.clusterAddress;
+  return { address: typeof own === "string" ? own : host.target.address, port: httpPort };
+}

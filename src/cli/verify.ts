@@ -1,0 +1,67 @@
+/** `escapement verify`: whether hosts are what they should be, in effect and not only on paper. */
+import type { Command } from "commander";
+import { ExitCode } from "../base/exit-code.ts";
+import type { HostVerdict } from "../provision/drift/verdict.ts";
+import { defineCommand } from "./command.ts";
+import { type DefinitionOptions, loadDefinitions, withDefinitionOptions } from "./provision/definitions.ts";
+import { paint, print, printJson } from "./terminal.ts";
+
+export function build(): Command {
+  const command = defineCommand("verify", "whether hosts are what they should be, in effect", {
+    examples: ["escapement verify", "escapement verify sched-a --json"],
+    exitCodes: [
+      ExitCode.ok,
+      ExitCode.failed,
+      ExitCode.unknown,
+      ExitCode.badData,
+      ExitCode.unavailable,
+      ExitCode.interrupted,
+    ],
+    notes:
+      "Running kernel settings, running services, sshd's and nftables' own answers count, not only files. What could\nnot be looked at is unknown (exit 5), and so is a host that does not answer; a clear no (exit 1) goes before.",
+  })
+    .argument("[host...]", "only these; without names all that have a profile")
+    .option("--json", "print one JSON document");
+  return withDefinitionOptions(command).action(
+    async (names: string[], options: DefinitionOptions & { json?: boolean }) => {
+      const verdicts = await lookAtHosts(names, options);
+      process.exitCode = verdictsExitCode(verdicts);
+      if (options.json) return printJson({ hosts: verdicts });
+      for (const verdict of verdicts) printVerdict(verdict);
+    },
+  );
+}
+
+/** One verdict a host; a host that does not answer is unknown. */
+export async function lookAtHosts(
+  names: readonly string[],
+  options: DefinitionOptions,
+): Promise<readonly HostVerdict[]> {
+  const { describe, hosts, reach } = await loadDefinitions(names, options);
+  const { planFleet } = await import("../provision/plan/fleet-plan.ts");
+  const { verdictOf } = await import("../provision/drift/verdict.ts");
+  const results = await planFleet({ ...reach, describe, targets: hosts.map(({ target }) => target) });
+  return results.map((result): HostVerdict => {
+    if (result.status === "ok") return verdictOf(result.value.plan);
+    const { host, status, message } = result;
+    return {
+      host,
+      answer: "unknown",
+      right: 0,
+      deviations: [{ id: status, answer: "unknown", because: message }],
+    };
+  });
+}
+
+export function verdictsExitCode(verdicts: readonly HostVerdict[]): ExitCode {
+  if (verdicts.some(({ answer }) => answer === "no")) return ExitCode.failed;
+  return verdicts.some(({ answer }) => answer === "unknown") ? ExitCode.unknown : ExitCode.ok;
+}
+
+export function printVerdict({ host, answer, right, deviations }: HostVerdict): void {
+  const colour = { yes: paint.green, no: paint.red, unknown: paint.yellow }[answer];
+  const words = { yes: "as it should be", no: "not as it should be", unknown: "unknown" }[answer];
+  print(`${paint.bold(host)}  ${colour(words)}  ${right} right, ${deviations.length} not`);
+  for (const { id, answer: one, because } of deviations)
+    print(`  ${one === "no" ? paint.red("✗") : paint.yellow("?")} ${id}  ${because}`);
+}
