@@ -82,8 +82,8 @@ async function run(name: string, key: string | undefined, options: ExplainOption
         ["key", "value", "from"],
         found.map(({ key: of, value, from, because, unavailable }) => [
           of,
-          unavailable === undefined ? value : paint.yellow("unknown"),
-          because === undefined ? from : `${from}: ${because}`,
+          value,
+          `${because === undefined ? from : `${from}: ${because}`}${unavailable === undefined ? "" : paint.yellow(` (${unavailable})`)}`,
         ]),
       ),
     );

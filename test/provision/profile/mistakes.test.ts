@@ -222,11 +222,30 @@ test("a site without mistakes has no notes", async () => {
 test.each([
   ["timeSources", "file:/etc/chrony/chrony.conf", /where the time comes from; the setting timeSources/],
   ["virtualIp", "file:/etc/keepalived/keepalived.conf", /the setting virtualIp must be an address/],
-  ["virtualRouterId", "unit:keepalived.service", /^waits for file:.*the setting virtualRouterId must be/],
 ])("without %s", async (setting, id, expected) => {
   const inventory = inventoryOf(siteHosts, without(setting));
   const compiled = await compileFor("sched-a", factsOf("small"), { inventory });
   expect(compiled.resources.find((one) => one.id === id)?.unavailable).toMatch(expected);
+});
+
+test.each([
+  ["virtualRouterId: 0", { ...siteSettings, virtualRouterId: 0 }],
+  ["virtualRouterId: 256", { ...siteSettings, virtualRouterId: 256 }],
+  ["an address of IPv6 and no id", { ...without("virtualRouterId"), virtualIp: "fd00::100/64" }],
+])("%s leaves the address unknown", async (_, settings) => {
+  const inventory = inventoryOf(siteHosts, settings);
+  const compiled = await compileFor("sched-a", factsOf("small"), { inventory });
+  expect(compiled.resources.find((one) => one.id === "unit:keepalived.service")?.unavailable).toMatch(
+    /^waits for file:.*the setting virtualRouterId must be/,
+  );
+});
+
+test("without an id of the router, the address gives it", async () => {
+  const inventory = inventoryOf(siteHosts, { ...without("virtualRouterId"), virtualIp: "10.0.0.77" });
+  const compiled = await compileFor("sched-a", factsOf("small"), { inventory });
+  expect(compiled.resources.find(({ id }) => id === "file:/etc/keepalived/keepalived.conf")).toMatchObject({
+    content: expect.stringMatching(/virtual_router_id 77\n[\s\S]* {8}10\.0\.0\.77 dev eno1\n/),
+  });
 });
 
 test("two cards with a cable are a choice that the inventory makes", async () => {

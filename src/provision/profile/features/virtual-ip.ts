@@ -87,6 +87,7 @@ function partsOf(
   const priority = highestPriority - order * priorityStep;
   const address = context.text("virtualIp");
   const routerId = context.setting("virtualRouterId");
+  const id = Number(routerId ? routerId.value : /\.(\d+)(?:\/\d+)?$/.exec(address?.value ?? "")?.[1]);
   const device = interfaceOf(context);
   const own = context.addressOf(context.host);
   const peers = context.addressesOf(pair.filter((_, i) => i !== order));
@@ -102,16 +103,19 @@ function partsOf(
       "the other hosts of the inventory with this section",
     ),
     ...(address ? [fromSetting("virtualIp.address", address)] : []),
-    ...(routerId ? [fromSetting("virtualIp.routerId", routerId)] : []),
+    routerId
+      ? fromSetting("virtualIp.routerId", routerId)
+      : computed(
+          "virtualIp.routerId",
+          id,
+          "the last number of the address, which no other address of the network has",
+        ),
     ...(isKnown(device) ? [{ key: "virtualIp.interface", ...device.known }] : []),
     ...writtenOf(section),
   ];
-  const id = Number(routerId?.value);
-  if (!address || !/^[0-9a-fA-F.:]+\/\d{1,3}$/.test(address.value))
+  if (!address || !/^[0-9a-fA-F.:]+(?:\/\d{1,3})?$/.test(address.value))
     return {
-      parts: unknown(
-        "the setting virtualIp must be an address with its prefix length, such as 10.0.0.100/24",
-      ),
+      parts: unknown("the setting virtualIp must be an address, such as 10.0.0.100 or 10.0.0.100/24"),
       provenance,
     };
   if (!Number.isInteger(id) || id < 1 || id > 255)
