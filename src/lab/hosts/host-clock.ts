@@ -10,24 +10,34 @@ import { sleep } from "../../base/monotonic.ts";
 import type { LabPlace } from "./lab-place.ts";
 
 /** Where a host keeps its offset. */
-export const clockFile = "/var/lib/lab/clock";
+const clockFile = "/var/lib/lab/clock";
 
 /** The library looks at its file again after this many whole seconds. */
 const cacheSeconds = 1;
 
-/** A drop-in for the host's service manager. */
-export function managerEnvironment(root: string): string {
+/** For units that start their programs with an environment of their own making. */
+const postgresEnvironmentFile = "/var/lib/lab/postgres-environment";
+
+/** Paths and texts to be written into the root of a host. */
+export function clockFiles(root: string): Readonly<Record<string, string>> {
   const library = readdirSync(join(root, "usr/lib"))
     .filter((name) => name.endsWith("-linux-gnu"))
     .map((name) => `/usr/lib/${name}/faketime/libfaketimeMT.so.1`)[0];
-  const environment = {
+  const environment = Object.entries({
     LD_PRELOAD: library,
     FAKETIME_TIMESTAMP_FILE: clockFile,
     FAKETIME_DONT_FAKE_MONOTONIC: 1,
     FAKETIME_CACHE_DURATION: cacheSeconds,
+  });
+  const forManager = environment.map(([name, value]) => `${name}=${value}`).join(" ");
+  const forPostgres = environment.map(([name, value]) => `${name} = '${value}'\n`).join("");
+  return {
+    [clockFile]: "+0\n",
+    "/etc/systemd/system.conf.d/lab-clock.conf": `[Manager]\nDefaultEnvironment=${forManager}\n`,
+    [postgresEnvironmentFile]: forPostgres,
+    // Debian's start script gives PostgreSQL only what stands in a file beside its settings.
+    "/etc/systemd/system/postgresql@.service.d/lab-clock.conf": `[Service]\nExecStartPre=+/bin/cp ${postgresEnvironmentFile} /etc/postgresql/%I/environment\n`,
   };
-  const pairs = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-  return `[Manager]\nDefaultEnvironment=${pairs.join(" ")}\n`;
 }
 
 /** Moves the clock of one host; returns when every running unit must have seen it. */

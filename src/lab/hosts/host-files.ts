@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { clockFile, managerEnvironment } from "./host-clock.ts";
+import { clockFiles } from "./host-clock.ts";
 import type { LabPlace } from "./lab-place.ts";
 import type { LabHost, LabState } from "./lab-state.ts";
 import { mustRun } from "./run-program.ts";
@@ -36,8 +36,7 @@ export async function personalise(
   write("etc/machine-id", `${randomBytes(16).toString("hex")}\n`);
   write("etc/resolv.conf", "# The lab has no name server; see hosts(5).\n");
   write("etc/hosts", hostsFile(state));
-  write("etc/systemd/system.conf.d/lab-clock.conf", managerEnvironment(root));
-  write(clockFile.slice(1), "+0\n");
+  for (const [path, text] of Object.entries(clockFiles(root))) write(path, text);
   await mustRun(["chroot", root, "chpasswd"], {
     input: `ops:${keys.opsPassword}\n`,
     environment: place.mark,

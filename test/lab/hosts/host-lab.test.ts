@@ -128,6 +128,17 @@ describe.skipIf(noHosts)("two hosts", () => {
     await shell(a, "systemctl stop ticks");
   });
 
+  test("PostgreSQL of the host follows its clock", async () => {
+    await shell(b, "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql");
+    const ahead = async () =>
+      Number(await shell(b, `su postgres -c "psql -Atc 'select extract(epoch from clock_timestamp())'"`)) -
+      Date.now() / 1_000;
+    expect(Math.abs(await ahead())).toBeLessThan(3);
+    await lab().clock(b, 300);
+    expect(Math.abs((await ahead()) - 300)).toBeLessThan(3);
+    await lab().clock(b, 0);
+  });
+
   test("pulling the plug leaves no process, and peers see silence; the disk stays", async () => {
     const bootId = await shell(a, "cat /proc/sys/kernel/random/boot_id");
     const mark = `escapement-survivor-${process.pid}`;
