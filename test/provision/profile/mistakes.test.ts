@@ -1,5 +1,6 @@
 /** Profiles and sites that are wrong, and what is said about them, with the place. */
 import { expect, test } from "vitest";
+import type { HostFacts } from "../../../src/hardware/host-facts.ts";
 import { formatProblem } from "../../../src/spec/problem.ts";
 import { factsOf } from "./machines.ts";
 import { compileFor, inventoryOf, type SiteHost, siteHosts, siteSettings, withProfile } from "./site.ts";
@@ -257,6 +258,24 @@ test("two cards with a cable are a choice that the inventory makes", async () =>
   expect(told.resources.find(({ id }) => id === "file:/etc/keepalived/keepalived.conf")).toMatchObject({
     content: expect.stringContaining("interface bond0\n"),
   });
+});
+
+test("a real card comes before a bridge, and a bond before both", async () => {
+  const facts = factsOf("twoSockets");
+  const nics = "known" in facts.nics ? facts.nics.known : [];
+  const oneReal = nics.map((one) => ({ ...one, isPhysical: { known: one.name === "eno2" } }));
+  const config = async (with_: Partial<HostFacts>) =>
+    (await compileFor("sched-a", { ...facts, ...with_ })).resources.find(
+      ({ id }) => id === "file:/etc/keepalived/keepalived.conf",
+    );
+  expect(await config({ nics: { known: oneReal } })).toMatchObject({
+    content: expect.stringContaining("interface eno2\n"),
+  });
+  const bond = { name: "bond0", mode: facts.hostName, legs: { known: [] } };
+  expect(await config({ bonds: { known: [bond] } })).toMatchObject({
+    content: expect.stringContaining("interface bond0\n"),
+  });
+  expect((await config({ nics: { unknown: "cut" } }))?.unavailable).toMatch(/unknown \(cut\)/);
 });
 
 test("a host without a number for an address", async () => {

@@ -153,7 +153,7 @@ function partsOf(
   };
 }
 
-/** The one bond, else the one network card with a cable. More than one is a choice that the inventory makes. */
+/** The one bond, else the one card with a cable, a real one before bridges and the like. More than one is a choice that the inventory makes. */
 function interfaceOf(context: HostContext): Fact<Sourced<string>> {
   const set = context.text("vrrpInterface");
   if (set) return known(set);
@@ -163,9 +163,11 @@ function interfaceOf(context: HostContext): Fact<Sourced<string>> {
   if (bonded.length === 1 && "known" in bonds) return known({ value: bonded[0]!.name, from: "facts" });
   if (!("known" in nics))
     return unknown(`which network card carries the address is unknown (${nics.unknown}); ${otherwise}`);
-  const live = nics.known.filter(
+  const cabled = nics.known.filter(
     ({ name, hasCarrier }) => name !== "lo" && isKnown(hasCarrier) && hasCarrier.known,
   );
+  const physical = cabled.filter(({ isPhysical }) => isKnown(isPhysical) && isPhysical.known);
+  const live = physical.length > 0 ? physical : cabled;
   const [only, second] = live;
   if (only && !second) return known({ value: only.name, from: "facts" });
   return unknown(
