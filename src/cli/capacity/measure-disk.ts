@@ -110,10 +110,12 @@ export function kernelView(folder: string): {
     const link = realpathSync(`/sys/dev/block/${major}:${minor}`);
     const disk = existsSync(join(link, "queue")) ? link : join(link, "..");
     const read = (name: string) => readFileSync(join(disk, "queue", name), "utf8").trim();
+    const device = basename(disk);
     return {
-      device: basename(disk),
+      device,
       hasVolatileCache: read("write_cache") === "write back",
-      isTurning: read("rotational") === "1",
+      // A virtual disk calls itself turning by default, whatever lies below it.
+      ...(!/^x?vd/.test(device) && { isTurning: read("rotational") === "1" }),
     };
   } catch {
     return {};
