@@ -48,7 +48,7 @@ async function look(route: readonly Hop[], algorithms: readonly string[]): Promi
     identity: { offers: [], passedOver: [] },
   };
   try {
-    const chain = await openChain(route, async (hop, last) => (last ? only : planLogin(hop)));
+    const chain = await openChain(route, { planOf: async (hop, last) => (last ? only : planLogin(hop)) });
     chain.end();
   } catch (error) {
     if (shown || /no matching host key/i.test(messageOf(error))) return shown;

@@ -34,7 +34,14 @@ export interface Chain {
 /** Opens every hop of a route. @throws E_HOST_UNREACHABLE, E_HOST_KEY_…, E_HOST_AUTH */
 export async function openChain(
   route: readonly Hop[],
-  planOf: (hop: Hop, last: boolean) => Promise<HopPlan> = (hop) => planLogin(hop),
+  {
+    planOf = planLogin,
+    signal,
+  }: {
+    readonly planOf?: (hop: Hop, last: boolean) => Promise<HopPlan>;
+    /** Gives up when it fires. */
+    readonly signal?: AbortSignal;
+  } = {},
 ): Promise<Chain> {
   const clients: Client[] = [];
   const end = () => {
@@ -48,7 +55,7 @@ export async function openChain(
     let through: Duplex | undefined;
     for (const [i, hop] of route.entries()) {
       const plan = await planOf(hop, i === route.length - 1);
-      const client = await openHop(hop, plan, through);
+      const client = await openHop(hop, plan, through, signal);
       clients.push(client);
       const next = route[i + 1];
       if (next) through = await forward(client, hop, next);
@@ -98,16 +105,19 @@ function judgeFor(hop: Hop, entries: readonly KnownHost[], blob: Buffer): Escape
 }
 
 /** @param through what an earlier hop forwards; without it a new TCP connection */
-export function openHop(hop: Hop, plan: HopPlan, through?: Duplex): Promise<Client> {
+function openHop(hop: Hop, plan: HopPlan, through?: Duplex, signal?: AbortSignal): Promise<Client> {
   return new Promise((resolve, reject) => {
     const client = new ssh2.Client();
     let refused: Error | undefined;
+    const stop = () => fail(new EscapementError("E_INTERRUPTED", { signal: "request" }));
     const fail = (error: unknown) => {
+      signal?.removeEventListener("abort", stop);
       client.destroy();
       reject(refused ?? (isEscapementError(error) ? error : failureOf(hop, error, plan.identity)));
     };
     client.on("connect", () => client.setNoDelay(true));
     client.once("ready", () => {
+      signal?.removeEventListener("abort", stop);
       client.removeListener("error", onError);
       client.removeListener("close", onClose);
       // From here on the end is told by "close"; what was said before it is of no more use.
@@ -121,6 +131,8 @@ export function openHop(hop: Hop, plan: HopPlan, through?: Duplex): Promise<Clie
     const onClose = () => fail(new Error("it closed the connection"));
     client.on("error", onError);
     client.on("close", onClose);
+    if (signal?.aborted) return stop();
+    signal?.addEventListener("abort", stop, { once: true });
     try {
       client.connect({
         host: hop.address,

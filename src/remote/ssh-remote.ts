@@ -16,6 +16,8 @@ const channelsAtOnce = 8;
 export interface SshOptions extends RouteOptions {
   /** Asked for hosts without a sudoPasswordFile; undefined: sudo must not ask. */
   readonly sudoPassword?: (target: RemoteTarget) => Promise<string | undefined>;
+  /** When it fires, connections that are being made are given up. */
+  readonly signal?: AbortSignal;
 }
 
 /** Makes a Connect that goes over ssh. */
@@ -23,7 +25,8 @@ export function sshConnector(options: SshOptions = {}): Connect {
   return async (target) => {
     const sudoPassword = (await readSudoPassword(target)) ?? (await options.sudoPassword?.(target));
     const route = await routeTo(target, options);
-    return new SshRemote(target.host, route.at(-1)!.user, await openChain(route), sudoPassword);
+    const chain = await openChain(route, options);
+    return new SshRemote(target.host, route.at(-1)!.user, chain, sudoPassword);
   };
 }
 

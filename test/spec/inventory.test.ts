@@ -1,8 +1,10 @@
 /** Our own inventory: what comes out, and what is told about a wrong one. */
+import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { RemoteTarget } from "../../src/remote/remote.ts";
 import { type InventoryDefinition, targets } from "../../src/spec/inventory-definition.ts";
+import { jsonSchemaOf } from "../../src/spec/json-schema.ts";
 import { parseInventory } from "../../src/spec/load-inventory.ts";
 import { formatProblem } from "../../src/spec/problem.ts";
 
@@ -147,4 +149,18 @@ test.each<[string, string, RegExp[]]>([
 test("another kind of document is not an inventory", () => {
   const { problems } = parseInventory("apiVersion: escapement/v1\nkind: Clutser\n", "i.yaml");
   expect(problems.map(formatProblem).join()).toMatch(/did you mean Cluster/);
+});
+
+test("the example of the page is right, and the page names every field", () => {
+  const page = readFileSync("docs/remote.md", "utf8");
+  const [, example] = /^```yaml\n([\s\S]*?)^```/m.exec(page)!;
+  const { inventory, problems } = parseInventory(example!, "inventory.yaml");
+  expect(problems.map(formatProblem)).toEqual([]);
+  expect(inventory!.hosts.map(({ name }) => name)).toEqual(["gate", "sched-a", "sched-b", "exec-a"]);
+  const fields = JSON.stringify(jsonSchemaOf("Inventory")).matchAll(/"properties":\{("[^}]*)/g);
+  const names = [...fields].flatMap((match) =>
+    [...match[1]!.matchAll(/"(\w+)":\{/g)].map((name) => name[1]!),
+  );
+  expect(names.length).toBeGreaterThan(4);
+  expect(names.filter((name) => !page.includes(name))).toEqual([]);
 });

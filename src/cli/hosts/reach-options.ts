@@ -1,4 +1,5 @@
 /** Options of every command that connects to hosts, and the connector they come to. */
+import { setMaxListeners } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Connect, RemoteTarget } from "../../remote/remote.ts";
 import { askSecret } from "./ask.ts";
@@ -28,17 +29,21 @@ export async function connectionFor(options: ReachOptions): Promise<Reach> {
   const { hostsAtOnce } = await import("../../remote/fleet.ts");
   // Asked once, before the first connection, and kept in memory only.
   const password = options.askSudoPassword ? await askSecret("sudo password: ") : undefined;
+  const signal = abortOnSignal();
   return {
     connect: connector({
+      signal,
       ...(password !== undefined && { sudoPassword: async (_: RemoteTarget) => password }),
     }),
     concurrency: options.forks ?? hostsAtOnce,
-    signal: abortOnSignal(),
+    signal,
   };
 }
 
 function abortOnSignal(): AbortSignal {
   const controller = new AbortController();
+  // Every connection listens.
+  setMaxListeners(0, controller.signal);
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
   return controller.signal;
 }
