@@ -26,8 +26,8 @@ function sysctls(section: Section<"kernel">, context: HostContext): readonly Res
   const { value } = section;
   const resources: Resource[] = [];
   const set = (key: string, to: string | number, provenance: readonly Provenance[], missing?: string) => {
-    // A container with a network of its own may set what belongs to that network.
-    const unavailable = missing ?? (key.startsWith("net.") ? undefined : needsVm(context, key));
+    // Even where a container has a network of its own, /proc/sys/net is often not its to write.
+    const unavailable = missing ?? needsVm(context, key);
     resources.push(sysctl(key, to, { provenance, unavailable }));
   };
   set("vm.swappiness", value.swappiness, [section.written("swappiness", value.swappiness)]);
