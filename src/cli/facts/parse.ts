@@ -54,14 +54,13 @@ function tellsAnything(value: unknown): boolean {
 
 /** One line a fact: its path, then the value, or a question mark and the reason. */
 function printTree(value: unknown, path: string): void {
-  if (typeof value !== "object" || value === null) return print(plain(`${path}: ${JSON.stringify(value)}`));
-  if ("unknown" in value) {
-    print(plain(`${path || "facts"}: ? ${String(value.unknown)}`));
+  const name = path || "facts";
+  if (typeof value !== "object" || value === null) print(plain(`${name}: ${JSON.stringify(value)}`));
+  else if ("unknown" in value) {
+    print(plain(`${name}: ? ${String(value.unknown)}`));
     if ("seen" in value) printTree(value.seen, path);
-    return;
-  }
-  if ("known" in value) return printTree(value.known, path);
-  if (Array.isArray(value) && value.every((one) => typeof one !== "object"))
-    return print(plain(`${path || "facts"}: ${value.length === 0 ? "none" : value.join(" ")}`));
-  for (const [name, one] of Object.entries(value)) printTree(one, path === "" ? name : `${path}.${name}`);
+  } else if ("known" in value) printTree(value.known, path);
+  else if (Array.isArray(value) && value.every((one) => typeof one !== "object"))
+    print(plain(`${name}: ${value.length === 0 ? "none" : value.join(" ")}`));
+  else for (const [key, one] of Object.entries(value)) printTree(one, path === "" ? key : `${path}.${key}`);
 }

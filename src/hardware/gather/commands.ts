@@ -73,11 +73,14 @@ const sysctlScript = `${fieldFunction}${sysctlNames
   .map((name) => `field ${name} /proc/sys/${name.replaceAll(".", "/")}`)
   .join("\n")}`;
 
-/** A daemon is looked for by name among the processes of this host's own process namespace. */
-const timeDaemonScript = `for p in /proc/[0-9]*; do
+/** Processes of containers on this host show here too; only those of the host's own namespace count. */
+const timeDaemonScript = `own=$(readlink /proc/self/ns/pid)
+for p in /proc/[0-9]*; do
   n=
   IFS= read -r n <"$p/comm" || continue
-  case $n in chronyd|ntpd|ntpsec|openntpd|systemd-timesyn) printf '%s\\n' "$n" ;; esac
+  case $n in chronyd|ntpd|ntpsec|openntpd|systemd-timesyn) ;; *) continue ;; esac
+  ns=$(readlink "$p/ns/pid") && [ "$ns" != "$own" ] && continue
+  printf '%s\\n' "$n"
 done 2>/dev/null
 exit 0`;
 
