@@ -262,7 +262,7 @@ async function meet(on: FakeHost): Promise<void> {
 
 async function stripUndoStop(on: FakeHost): Promise<void> {
   for (const id of on.transactions()) {
-    const script = `/var/lib/escapement/txn/${id}/undo.sh`;
+    const script = `/var/lib/escapement-apply/txn/${id}/undo.sh`;
     const text = on.text(script);
     if (text !== undefined) on.write(script, text.replace(/^ESC_UNDO_STOP_AT=.*$/m, "ESC_UNDO_STOP_AT="));
   }

@@ -56,7 +56,7 @@ esc_run() {
 # Takes the lock, and ends what an earlier runner left behind.
 esc_begin() {
   trap : HUP INT TERM PIPE
-  if ! esc_text=$(mkdir -p -m 700 "$ESC_STATE/txn" 2>&1 && mkdir -p "$ESC_STATE/pending-restarts" 2>&1 &&
+  if ! esc_text=$(mkdir -p -m 700 "$ESC_STATE" 2>&1 && mkdir -p "$ESC_STATE/txn" "$ESC_STATE/pending-restarts" 2>&1 &&
     touch "$ESC_STATE/lock" 2>&1); then esc_result refused "$esc_text"; fi
   exec 9>>"$ESC_STATE/lock"
   flock -w 10 9 || esc_result busy "another change is being made on this host"

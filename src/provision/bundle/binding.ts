@@ -3,7 +3,7 @@
 /** The fact lines without what changes by itself, each once where it stands, in the order of their bytes. */
 export function bindingLines(facts: readonly string[]): string[] {
   return facts
-    .filter((line) => !/^(?:content|txn|end|host|extra)\t/.test(line))
+    .filter((line) => !/^(?:content|txn|end|host|extra|result)\t/.test(line))
     .map((line) => line.replace(/\t~\t.*$/, "").replace(/\tActiveEnterTimestampMonotonic=[0-9]*/, ""))
     .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }

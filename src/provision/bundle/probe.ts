@@ -18,12 +18,12 @@ export type Probe =
 export interface HostPaths {
   /** "" or an absolute path without a slash at its end. */
   readonly root: string;
-  /** Folder of transactions, pending restarts and the lock. */
+  /** Folder of transactions, pending restarts and the lock: root's alone, for its scripts are run as root. */
   readonly state: string;
 }
 
 export function hostPaths(root = ""): HostPaths {
-  return { root, state: `${root}/var/lib/escapement` };
+  return { root, state: `${root}/var/lib/escapement-apply` };
 }
 
 /** As sysctl(8) reads a key: what separates first stands for a slash, the other of "." and "/" for a dot. */
