@@ -70,7 +70,7 @@ export type OnceOutcome<T> =
   | { readonly status: "blocked"; readonly reason: string }
   /** The fire time lies more than a minute ahead of the database clock. */
   | { readonly status: "early"; readonly databaseTime: Date }
-  /** The lease was lost in the middle: others may have run it, too. */
+  /** The lease was lost in the middle: the work may be half done, and others may run it, too. */
   | { readonly status: "lost"; readonly reason: string };
 
 /** A granted run and how it was asked for. */
@@ -193,10 +193,13 @@ export async function once<T>(
     const ended = await settled(() =>
       work({ ...run, signal: lost.signal, isHeld: () => keeper.isTrusted() }),
     );
-    if (!ended.ok && lost.signal.aborted) {
-      // It was told to stop, so its error says nothing about the job.
+    if (!keeper.isTrusted()) {
+      // It was told to stop: its error says nothing about the job, and its return may have been an early one.
       await finish({ state: "interrupted", exitCode: null, reason: lostReason ?? null }).catch(() => {});
-      return { status: "lost", reason: `${lostReason}; ${messageOf(ended.error)}` };
+      return {
+        status: "lost",
+        reason: ended.ok ? `${lostReason}` : `${lostReason}; ${messageOf(ended.error)}`,
+      };
     }
     if (!ended.ok) {
       await finish({ state: "failed", exitCode: null, reason: reasonOf(ended.error) }).catch(() => {});

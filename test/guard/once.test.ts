@@ -253,3 +253,15 @@ test("work that throws before it returns a promise is a failed run, too", async 
     reason: "at once",
   });
 });
+
+test("work that returns early because its lease was lost does not count as done", async () => {
+  const options = { job: "early-return", period: "2026-07", leaseMs: 1_000, blocking: "skip" } as const;
+  const outcome = await db.guard.once(options, async (run) => {
+    await db.pool.query("UPDATE escapement_guard.once_run SET token = -token WHERE job = 'early-return'");
+    await vi.waitUntil(() => !run.isHeld(), { timeout: 5_000 });
+    // Nobody has taken it over by now.
+    await db.pool.query("UPDATE escapement_guard.once_run SET token = -token WHERE job = 'early-return'");
+  });
+  expect(outcome).toMatchObject({ status: "lost" });
+  expect(await db.guard.once(options, async () => {})).toMatchObject({ status: "holder-died" });
+});
