@@ -188,6 +188,19 @@ test("a histogram may come from a query; one that writes is refused", async () =
   expect(JSON.parse(run.stdout).chosen.skew.split).toEqual([
     expect.objectContaining({ key: "whale", parts: 9 }),
   ]);
+  // Two columns of one name are two columns all the same; one column counts rows.
+  const twins = await ask(
+    "SELECT n AS n, CASE n WHEN 1 THEN 8000 ELSE 1 END AS n FROM generate_series(1, 20000) n;",
+  );
+  expect(JSON.parse(twins.stdout).chosen.skew.split).toEqual([
+    expect.objectContaining({ key: "1", parts: 9 }),
+  ]);
+  const alone = await ask("SELECT supplier FROM payment");
+  expect(JSON.parse(alone.stdout).chosen.skew.split).toEqual([
+    expect.objectContaining({ key: "whale", parts: 9 }),
+  ]);
+  const missing = await ask("SELECT supplier, NULL FROM payment");
+  expect(missing.code).toBe(65);
   const writing = await ask("DELETE FROM payment RETURNING supplier");
   expect([writing.code, writing.stderr]).toEqual([64, expect.stringMatching(/--keys-query.*syntax error/)]);
   const { rows } = await db.query<{ count: number }>("SELECT count(*) FROM payment");

@@ -2,6 +2,7 @@
 import { EscapementError, messageOf } from "../../base/errors.ts";
 import { keyHash } from "../../capacity/shards/key-hash.ts";
 import { KeyTally } from "../../capacity/shards/key-tally.ts";
+import type { Database } from "../../store/database.ts";
 import { columnIndex, readCsv } from "./csv-stream.ts";
 
 export interface HistogramColumns {
@@ -99,6 +100,24 @@ export async function tallyQuery(
   });
 }
 
+/** The query with names of our own for its columns: its own may be the same, or none. */
+function named(sql: string, columns: string): string {
+  return `SELECT ${columns} FROM (${sql.replace(/;\s*$/, "")}\n) AS histogram(${columns})`;
+}
+
+/** `key, work` where the query returns two columns or more, else `key`. */
+async function columnsOf(db: Database, sql: string): Promise<string> {
+  const { sqlState } = await import("../../store/database.ts");
+  try {
+    await db.query(`${named(sql, "key, work")} LIMIT 0`);
+    return "key, work";
+  } catch (error) {
+    // More names than columns.
+    if (sqlState(error) === "42P10") return "key";
+    throw error;
+  }
+}
+
 async function passQuery(url: string, sql: string, add: Add): Promise<void> {
   const { Database, sqlState } = await import("../../store/database.ts");
   const db = new Database(url, {
@@ -107,16 +126,17 @@ async function passQuery(url: string, sql: string, add: Add): Promise<void> {
     queryTimeoutMs: 600_000,
   });
   try {
+    const columns = await columnsOf(db, sql);
     await db.transaction(async (tx) => {
       await tx.query("SET TRANSACTION READ ONLY");
-      await tx.query(`DECLARE keys NO SCROLL CURSOR FOR ${sql}`);
+      await tx.query(`DECLARE keys NO SCROLL CURSOR FOR ${named(sql, columns)}`);
       for (;;) {
-        const { rows } = await tx.query<Record<string, unknown>>(`FETCH ${fetchRows} FROM keys`);
+        const { rows } = await tx.query<{ key: unknown; work?: unknown }>(`FETCH ${fetchRows} FROM keys`);
         if (rows.length === 0) return;
         for (const row of rows) {
-          const [key, work] = Object.values(row);
+          const { key, work } = row;
           const weight = work === undefined ? 1 : Number(work);
-          if (key === null || !Number.isFinite(weight) || weight < 0) {
+          if (key === null || work === null || !Number.isFinite(weight) || weight < 0) {
             throw new EscapementError("E_BAD_DATA", {
               what: `the query returned ${JSON.stringify(row)}`,
               hint: "return a key and its work, a number of at least 0, in this order",

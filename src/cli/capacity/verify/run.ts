@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { EscapementError } from "../../../base/errors.ts";
+import { EscapementError, messageOf } from "../../../base/errors.ts";
 import { monotonicMs } from "../../../base/monotonic.ts";
 import { forecastRecords, type RecordForecast } from "../../../capacity/storage/record-forecast.ts";
 import type { RecordPattern } from "../../../capacity/storage/record-pattern.ts";
 import { verifyPatterns } from "../../../capacity/storage/verify-patterns.ts";
 import { startPostgres } from "../../../lab/postgres.ts";
-import { Database } from "../../../store/database.ts";
+import { Database, sqlState } from "../../../store/database.ts";
 import { migrate } from "../../../store/migrate.ts";
 import { saveFile } from "../save-file.ts";
 import { measureCommits } from "./measure-commits.ts";
@@ -211,7 +211,17 @@ async function inFreshDatabase<T>(
   url: string,
   work: (fresh: string) => Promise<T>,
 ): Promise<T> {
-  await admin.query(`CREATE DATABASE ${databaseName} TEMPLATE template0`);
+  try {
+    await admin.query(`CREATE DATABASE ${databaseName} TEMPLATE template0`);
+  } catch (error) {
+    if (sqlState(error) === undefined) throw error;
+    const hint = "name a user that may create databases, or leave --url out";
+    throw new EscapementError(
+      "E_UNAVAILABLE",
+      { what: `no database can be made there: ${messageOf(error)}`, hint },
+      { cause: error },
+    );
+  }
   // On a server that is not ours, these keep what we can out of the measurement.
   await admin.query(`ALTER DATABASE ${databaseName} SET synchronous_commit = off`);
   await admin.query(`ALTER DATABASE ${databaseName} SET jit = off`);
