@@ -69,6 +69,8 @@ test("two schedulers differ in name, priority and peer, and in nothing else", as
     "unicast_src_ip 10.0.0.11",
     "10.0.0.12",
     expect.stringContaining("--node sched-a"),
+    'http: { address: "0.0.0.0", port: 7070 }',
+    'http: { address: "10.0.0.12", port: 7070 }',
   ]);
 });
 

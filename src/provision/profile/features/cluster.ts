@@ -45,11 +45,10 @@ export function clusterFile(
     const port = parts.httpPortOf(host, role);
     const found = context.hosts.find((one) => one.host.name === host)!.host;
     const address = context.addressOf(found);
-    return port === undefined
-      ? []
-      : [
-          `http: { address: ${JSON.stringify(isKnown(address) ? address.known : found.target.address)}, port: ${port} }`,
-        ];
+    const place = isKnown(address) ? address.known : found.target.address;
+    // Its own daemon listens everywhere: the virtual address and this host's own checks reach it, too.
+    const listen = host !== context.host.name ? place : place.includes(":") ? "::" : "0.0.0.0";
+    return port === undefined ? [] : [`http: { address: ${JSON.stringify(listen)}, port: ${port} }`];
   };
   const mine = executors.filter(({ name }) => name === context.host.name);
   const shown = mine.length > 0 ? mine : executors;

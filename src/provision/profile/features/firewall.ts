@@ -7,10 +7,14 @@
 import { isKnown } from "../../../hardware/fact.ts";
 import type { InventoryHost } from "../../../spec/inventory-definition.ts";
 import { computed } from "../host-context.ts";
-import { packageOf } from "../make-resource.ts";
+import { linesFile, packageOf, unit } from "../make-resource.ts";
+import { unitValidator } from "../unit-validator.ts";
 import type { Feature } from "./feature.ts";
 
-export const firewallTable = "escapement";
+const firewallTable = "escapement";
+/** Where the plan keeps the table's text. */
+const tableFile = `/etc/nftables.d/escapement-${firewallTable}.nft`;
+const service = "escapement-firewall.service";
 
 /** Ports by host, which only the compiler can look up in the profiles of the others. */
 export type PortOf = (role: "scheduler" | "executor" | "watchman" | "recordStore") => number | undefined;
@@ -74,6 +78,34 @@ export function firewallFor(portOf: PortOf): Feature<"firewall"> {
           ),
         ],
       },
+      // nftables.service would do it as well, and throw away the tables of others while it does.
+      linesFile(`/etc/systemd/system/${service}`, {
+        lines: [
+          "[Unit]",
+          "Description=Firewall table of Escapement",
+          "DefaultDependencies=no",
+          "After=local-fs.target",
+          "Wants=network-pre.target",
+          "Before=network-pre.target shutdown.target",
+          "Conflicts=shutdown.target",
+          "",
+          "[Service]",
+          "Type=oneshot",
+          "RemainAfterExit=yes",
+          `ExecStart=/usr/sbin/nft -f ${tableFile}`,
+          "",
+          "[Install]",
+          "WantedBy=sysinit.target",
+        ],
+        risk: "high",
+        after: ["package:nftables"],
+        validator: unitValidator,
+        provenance: [computed("firewall.atBoot", service, "loads the table before the network is up")],
+      }),
+      unit(service, {
+        risk: "high",
+        after: [`file:/etc/systemd/system/${service}`, `nft-table:inet:${firewallTable}`],
+      }),
     ];
   };
 }

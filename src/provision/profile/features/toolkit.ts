@@ -17,11 +17,7 @@ export const toolkit: Feature<"toolkit"> = (section) => {
       after: [`group:${toolkitUser}`],
       provenance: [section.written("configuration", configuration)],
     }),
-    directory(paths.state, {
-      mode: 0o750,
-      owner: toolkitUser,
-      group: toolkitUser,
-      after: [`user:${toolkitUser}`],
-    }),
+    // Root's: below it lie folders of jobs and of the toolkit that no other user may rename.
+    directory(paths.state),
   ];
 };
