@@ -33,6 +33,16 @@ const tiers = [
     package: "python3-psycopg2",
     present: () => existsSync("/usr/lib/python3/dist-packages/psycopg2"),
   },
+  {
+    tier: "chronyd, which reads what profiles write",
+    package: "chrony",
+    present: () => hasProgram("chronyd"),
+  },
+  {
+    tier: "keepalived, which reads what profiles write",
+    package: "keepalived",
+    present: () => hasProgram("keepalived"),
+  },
   { tier: "OpenSSH server", package: "openssh-server", present: () => existsSync("/usr/sbin/sshd") },
   { tier: "sudo", package: "sudo", present: () => existsSync("/usr/bin/sudo") },
   { tier: "C shell", package: "csh", present: () => existsSync("/bin/csh") },
