@@ -45,7 +45,7 @@ export async function personalise(
   write("root/.ssh/authorized_keys", `${keys.authorizedKey}\n`, 0o600);
   mkdirSync(join(root, "home/ops/.ssh"), { recursive: true, mode: 0o700 });
   write("home/ops/.ssh/authorized_keys", `${keys.authorizedKey}\n`, 0o600);
-  await mustRun(["chroot", root, "chown", "-R", "ops:ops", "/home/ops/.ssh"], { environment: place.mark });
+  await mustRun(["chroot", root, "sh", "-c", "chown -R ops:ops ~ops/.ssh"], { environment: place.mark });
   const hostKey = await makeKey(join(root, "etc/ssh/ssh_host_ed25519_key"), host.name);
   return `${host.address} ${hostKey.split(" ").slice(0, 2).join(" ")}`;
 }

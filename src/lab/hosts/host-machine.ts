@@ -151,7 +151,7 @@ function consoleFile(place: LabPlace, host: string): string {
 /** systemd lets nobody but root in until the boot is over; until then a marker file says so. */
 function mayLogIn(place: LabPlace, host: string): boolean {
   const leader = leaderOf(place, host);
-  return leader !== undefined && !existsSync(`/proc/${leader}/root/run/nologin`);
+  return leader !== undefined && !existsSync(join("/proc", String(leader), "root", "run/nologin"));
 }
 
 function greets(address: string): Promise<boolean> {

@@ -149,7 +149,7 @@ describe.skipIf(noHosts)("two hosts", () => {
 if not os.fork():
   os.setsid()
   if not os.fork(): os.execvp("sh", ["${mark}", "-c", "while :; do sleep 1; done"])
-  os._exit(0)' > /dev/null 2>&1 && echo written > /root/note`,
+  os._exit(0)' > /dev/null 2>&1 && echo written > /var/note`,
     );
     await until(() => machineRuns(mark), { what: "the process to be seen" });
     await lab().powerOff(a);
@@ -162,7 +162,7 @@ if not os.fork():
     expect(await reaches(b, addressOf(a))).toBe(false);
     await expect(lab().exec(a, ["true"])).rejects.toMatchObject({ code: "E_LAB_HOST_OFF" });
     await lab().powerOn(a);
-    expect(await shell(a, "cat /root/note")).toBe("written");
+    expect(await shell(a, "cat /var/note")).toBe("written");
     expect(await shell(a, "cat /proc/sys/kernel/random/boot_id")).not.toBe(bootId);
     expect(await reaches(b, addressOf(a))).toBe(true);
     // Limits hold after a second start, too.
