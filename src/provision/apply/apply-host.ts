@@ -136,7 +136,13 @@ async function confirm(
 function whatIsWrong(before: HostPlan, after: HostPlan): string[] {
   const changed = new Set(changesOf(before).map(({ resource }) => resource.id));
   return after.entries
-    .filter(({ resource, judged }) => changed.has(resource.id) && judged.state !== "ok")
+    .filter(
+      ({ resource, judged }) =>
+        changed.has(resource.id) &&
+        judged.state !== "ok" &&
+        // A service that was active and now starts again may wait for another host; verify tells.
+        !(resource.kind === "unit" && judged.state === "unknown"),
+    )
     .map(({ resource, judged }) => `${resource.id}: ${judged.lines.join(", ") || "differs"}`);
 }
 

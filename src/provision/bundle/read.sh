@@ -180,6 +180,7 @@ esc_emit() {
 
 # What binds an apply: the facts without what changes by itself, in the order of their bytes.
 esc_binding() {
-  sed -e 's/\t~\t.*$//' -e 's/\tActiveEnterTimestampMonotonic=[0-9]*//' -e '/^content\t/d' \
+  sed -e 's/\t~\t.*$//' -e 's/\tActiveEnterTimestampMonotonic=[0-9]*//' \
+    -e '/^unit\t/s/=\(activating\|reloading\)/=active/' -e '/^unit\t/s/=\(deactivating\|failed\)/=inactive/' -e '/^content\t/d' \
     -e '/^txn\t/d' -e '/^end\t/d' -e '/^host\t/d' | sort
 }

@@ -32,7 +32,10 @@ export function judgeUnit(wanted: UnitResource, context: JudgeContext): Judged {
     steps.push({ do: "unit-active", unit: name, running });
     lines.push(`${unit.active} → ${running ? "active" : "inactive"}`);
   }
-  if (steps.length === 0) return fine;
+  if (steps.length === 0)
+    return running && unit.active === "activating"
+      ? cannotTell(`${name} is starting, or fails and is started again`)
+      : fine;
   return {
     state: exists ? "diff" : "missing",
     lines,
