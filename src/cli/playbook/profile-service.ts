@@ -1,14 +1,51 @@
 /** Plan and apply of single hosts, for playbooks. */
 import { EscapementError } from "../../base/errors.ts";
-import type { ProfileService } from "../../provision/playbook/host-world.ts";
-import type { InventoryDefinition } from "../../spec/inventory-definition.ts";
+import type { HostPlan } from "../../provision/plan/host-plan.ts";
+import type { ProfileService, ProfileState } from "../../provision/playbook/host-world.ts";
+import type { Remote } from "../../remote/remote.ts";
+import type { Definitions } from "../provision/definitions.ts";
 
-export async function profileService(
-  _inventory: InventoryDefinition,
-  _profilePaths: readonly string[],
-): Promise<ProfileService> {
-  const missing = async (): Promise<never> => {
-    throw new EscapementError("E_UNAVAILABLE", { what: "plan and apply are not in this build", hint: "" });
+/** A host that is not confirmed within this time puts everything back. */
+const confirmSeconds = 60;
+
+/** Facts and plan are made anew each time: the step before may have changed them. */
+export async function profileService(definitions: Definitions): Promise<ProfileService> {
+  const { planOne } = await import("../../provision/plan/fleet-plan.ts");
+  const { changesOf, unknownsOf } = await import("../../provision/plan/host-plan.ts");
+  const { applyHost } = await import("../../provision/apply/apply-host.ts");
+  const { askScheduler } = await import("../../provision/apply/active-scheduler.ts");
+  const { hosts, reach, describe } = definitions;
+
+  const makePlan = async (remote: Remote, settle: boolean): Promise<HostPlan> =>
+    (await planOne(remote, { describe, settle })).plan;
+  const stateOf = (plan: HostPlan): ProfileState => ({
+    changes: changesOf(plan).length,
+    pendingRestarts: plan.restarts.length,
+    unknowns: unknownsOf(plan).map(({ resource, judged }) => `${resource.id}: ${judged.lines.join("; ")}`),
+  });
+  return {
+    async plan(_, remote) {
+      return stateOf(await makePlan(remote, false));
+    },
+    async apply(name, remote, signal) {
+      const plan = await makePlan(remote, true);
+      signal.throwIfAborted();
+      const host = hosts.find((one) => one.name === name)!;
+      const scheduler = definitions.schedulerOf(host);
+      const outcome = await applyHost(plan, {
+        connect: () => reach.connect(host.target),
+        confirmSeconds,
+        ...(scheduler && { activeScheduler: askScheduler(scheduler.address, scheduler.port) }),
+      });
+      if (outcome.status === "ok" || outcome.status === "changed")
+        return {
+          changes: outcome.changes,
+          pendingRestarts: outcome.deferred.length,
+          unknowns: outcome.unknowns,
+        };
+      const what = [outcome.result, outcome.reason, ...outcome.moved].filter(Boolean).join(": ");
+      const hint = outcome.hint ?? "look with escapement plan, and run the playbook again";
+      throw new EscapementError("E_REFUSED", { what: `${name}: ${what}`, hint }, { at: name });
+    },
   };
-  return { plan: missing, apply: missing };
 }

@@ -9,8 +9,7 @@ import type { PlaybookHost } from "../../provision/playbook/registry.ts";
 import type { RunOptions, RunResult } from "../../provision/playbook/runner.ts";
 import { defineCommand } from "../command.ts";
 import { askLine, hasTerminal } from "../hosts/ask.ts";
-import { connectionFor, type ReachOptions, withReachOptions } from "../hosts/reach-options.ts";
-import { type InventoryOptions, requireInventory, withInventoryOption } from "../inventory-file.ts";
+import { type DefinitionOptions, loadDefinitions, withDefinitionOptions } from "../provision/definitions.ts";
 import { print, printJson, say } from "../terminal.ts";
 import { journalFile, lockJournal } from "./journal-file.ts";
 import { picture } from "./picture.ts";
@@ -18,9 +17,8 @@ import { type PlaybookOptions, requirePlaybook, withPlaybooksOption } from "./pl
 import { playbookHosts, targetsOf } from "./playbook-hosts.ts";
 import { previewTable, tellEvent, tellResult } from "./run-text.ts";
 
-interface PlaybookRunOptions extends PlaybookOptions, InventoryOptions, ReachOptions {
+interface PlaybookRunOptions extends PlaybookOptions, DefinitionOptions {
   readonly host?: readonly string[];
-  readonly profiles?: readonly string[];
   readonly from?: string;
   readonly fresh?: boolean;
   readonly undo?: boolean;
@@ -60,15 +58,15 @@ export function buildRun(): Command {
     .option("--undo", "take back what the last run did, the last step first")
     .option("--dry-run", "look only: what would be done, and what is done already")
     .option("--yes", "do not ask before the first change")
-    .option("--profiles <path...>", "profiles of the site, in place of those of equal names")
     .option("--journal <file>", "another place for the journal")
     .option("--json", "print one JSON document");
-  return withReachOptions(withPlaybooksOption(withInventoryOption(command))).action(run);
+  return withDefinitionOptions(withPlaybooksOption(command)).action(run);
 }
 
 async function run(name: string, options: PlaybookRunOptions): Promise<void> {
   const playbook = await requirePlaybook(name, options);
-  const inventory = await requireInventory(options);
+  const definitions = await loadDefinitions([], options);
+  const { inventory, reach } = definitions;
   const hosts = await playbookHosts(inventory, options.profiles);
   const targets = targetsOf(hosts, options.host ?? [], inventory.file);
   requireTargets(playbook, targets);
@@ -86,13 +84,12 @@ async function run(name: string, options: PlaybookRunOptions): Promise<void> {
   const { standbyFirst } = await import("../../provision/playbook/standby-first.ts");
   const { profileService } = await import("./profile-service.ts");
   const { ownRelease } = await import("../deploy/own-release.ts");
-  const { connect, signal } = await connectionFor(options);
   const letGo = options.dryRun ? () => {} : lockJournal(file);
   const world = new World({
     inventory,
     hosts,
-    connect,
-    profiles: await profileService(inventory, options.profiles ?? []),
+    connect: reach.connect,
+    profiles: await profileService(definitions),
     release: ownRelease,
     reason: `playbook ${playbook.name}`,
     person: process.env.SUDO_USER ?? userInfo().username,
@@ -105,7 +102,7 @@ async function run(name: string, options: PlaybookRunOptions): Promise<void> {
     hosts,
     targets,
     journal,
-    signal,
+    signal: reach.signal,
     ...(options.from !== undefined && { from: options.from }),
     ...(options.fresh && { fresh: true }),
     onEvent: tellEvent,

@@ -47,6 +47,20 @@ export const jobActions: readonly (readonly [string, ActionEntry<HostWorld>])[] 
     ),
   ],
   [
+    "create-job-database",
+    defineAction(
+      "makes the database that jobs write to, named by the setting jobDatabase, from the file of jobDatabaseFile",
+      none,
+      async ({ world, host }) => {
+        const name = world.setting(host.name, "jobDatabase");
+        const [file] = pathSetting(world, host.name, "jobDatabaseFile");
+        if (name === undefined || file === undefined)
+          return "the inventory has no settings jobDatabase and jobDatabaseFile";
+        return makeJobDatabase(world, host.name, String(name), await readFile(file, "utf8"));
+      },
+    ),
+  ],
+  [
     "apply-jobs",
     defineAction(
       "applies the job files named by a setting",
@@ -132,6 +146,39 @@ async function succeeded({ world, host }: StepContext<HostWorld>, setting: strin
     .parse(answer.json);
   const [latest] = executions;
   return latest ? yes(`${job} succeeded at ${latest.fireTime}`) : no(`${job} has not succeeded yet`);
+}
+
+/** Under another name until it is whole, so that one that was cut short is not taken for it. */
+const databaseScript = `set -eu
+cd /
+psql() { runuser -u postgres -- psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
+if [ "$(psql -d postgres -c "SELECT count(*) FROM pg_database WHERE datname = '$1'")" = 1 ]; then echo there; exit 0; fi
+psql -d postgres -c "DROP DATABASE IF EXISTS $1_new"
+psql -d postgres -c "CREATE DATABASE $1_new"
+psql -d "$1_new" --single-transaction -f -
+psql -d postgres -c "ALTER DATABASE $1_new RENAME TO $1"
+echo made`;
+
+async function makeJobDatabase(
+  world: HostWorld,
+  host: string,
+  name: string,
+  statements: string,
+): Promise<string> {
+  if (!/^[a-z][a-z0-9_]{0,50}$/.test(name))
+    throw new EscapementError("E_REFUSED", {
+      what: `the setting jobDatabase is ${name}`,
+      hint: "write lower-case letters, digits and underscores",
+    });
+  const { exitCode, stdout, stderr } = await world.run(host, ["sh", "-c", databaseScript, "sh", name], {
+    stdin: statements,
+    deadlineMs: runDeadlineMs,
+  });
+  if (exitCode === 0) return `${name} ${stdout.trim() === "made" ? "made" : "was there"}`;
+  throw new EscapementError("E_REFUSED", {
+    what: `${host}: ${name}: ${stderr.trim().split("\n")[0]}`,
+    hint: "mend the file and run the playbook again; nothing of it was kept",
+  });
 }
 
 /** Paths of a setting, relative ones from the inventory's folder. */
