@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { FileResource } from "../../../src/provision/resource.ts";
+import { unavailable } from "../../support/tier.ts";
 import { factsOf, type MachineName } from "./machines.ts";
 import { compileFor, fileAt, inventoryOf, siteHosts, siteSettings } from "./site.ts";
 
@@ -44,12 +45,13 @@ function withCard(argv: readonly string[]): readonly string[] {
 
 const isRoot = process.getuid?.() === 0;
 const has = (program: string) => ["/usr/sbin", "/usr/bin"].some((one) => existsSync(join(one, program)));
+const hasNft = isRoot && has("nft") && run(["unshare", "-n", "nft", "list", "ruleset"]).ok;
 const hasCard = isRoot && has("ip") && run(withCard(["true"])).ok;
 
 const everyHost = siteHosts.map(({ name }) => name);
 const everyMachine: readonly MachineName[] = ["container", "small", "eightNodes"];
 
-describe.skipIf(!has("chronyd"))("chronyd", () => {
+describe.skipIf(unavailable("chronyd", has("chronyd")))("chronyd", () => {
   test.each(everyMachine)("takes the clock of a %s", async (machine) => {
     for (const host of everyHost) {
       const verdict = judge(fileAt(await compileFor(host, factsOf(machine)), "/etc/chrony/chrony.conf"));
@@ -63,24 +65,27 @@ describe.skipIf(!has("chronyd"))("chronyd", () => {
   });
 });
 
-describe.skipIf(!hasCard || !has("keepalived"))("keepalived", () => {
-  test.each(["sched-a", "sched-b"])("takes the address of %s", async (host) => {
-    const file = fileAt(await compileFor(host, factsOf("small")), "/etc/keepalived/keepalived.conf");
-    expect(judge(file, file.content, withCard([]))).toEqual({ ok: true, said: "" });
-  });
+describe.skipIf(unavailable("keepalived, with a network of its own", hasCard && has("keepalived")))(
+  "keepalived",
+  () => {
+    test.each(["sched-a", "sched-b"])("takes the address of %s", async (host) => {
+      const file = fileAt(await compileFor(host, factsOf("small")), "/etc/keepalived/keepalived.conf");
+      expect(judge(file, file.content, withCard([]))).toEqual({ ok: true, said: "" });
+    });
 
-  test.each([
-    ["a word it does not know", "nopreempt", "nopremt"],
-    ["a card that is not there", "interface eno1", "interface eno7"],
-    ["no address to send from", "unicast_src_ip 10.0.0.11", "unicast_src_ip 10.0.0.999"],
-  ])("refuses %s", async (_, right, wrong) => {
-    const file = fileAt(await compileFor("sched-a", factsOf("small")), "/etc/keepalived/keepalived.conf");
-    expect(file.content).toContain(right);
-    expect(judge(file, file.content.replace(right, wrong), withCard([])).ok).toBe(false);
-  });
-});
+    test.each([
+      ["a word it does not know", "nopreempt", "nopremt"],
+      ["a card that is not there", "interface eno1", "interface eno7"],
+      ["no address to send from", "unicast_src_ip 10.0.0.11", "unicast_src_ip 10.0.0.999"],
+    ])("refuses %s", async (_, right, wrong) => {
+      const file = fileAt(await compileFor("sched-a", factsOf("small")), "/etc/keepalived/keepalived.conf");
+      expect(file.content).toContain(right);
+      expect(judge(file, file.content.replace(right, wrong), withCard([])).ok).toBe(false);
+    });
+  },
+);
 
-describe.skipIf(!isRoot || !has("nft") || !run(["unshare", "-n", "nft", "list", "ruleset"]).ok)("nft", () => {
+describe.skipIf(unavailable("nft, with a network of its own", hasNft))("nft", () => {
   test.each(everyHost)("loads the rules of %s, and prints them as they were written", async (host) => {
     const { resources } = await compileFor(host, factsOf("small"), { inventory: busySite() });
     const table = resources.find((one) => one.kind === "nft-table")!;
@@ -113,7 +118,7 @@ describe.skipIf(!isRoot || !has("nft") || !run(["unshare", "-n", "nft", "list", 
   });
 });
 
-describe.skipIf(!has("systemd-analyze"))("systemd", () => {
+describe.skipIf(unavailable("systemd-analyze", has("systemd-analyze")))("systemd", () => {
   test.each(everyMachine)("takes every unit of a %s", async (machine) => {
     for (const host of everyHost) {
       const { resources } = await compileFor(host, factsOf(machine));
@@ -159,7 +164,7 @@ describe.skipIf(!has("systemd-analyze"))("systemd", () => {
   });
 });
 
-describe.skipIf(!has("visudo"))("sudo", () => {
+describe.skipIf(unavailable("sudo", has("visudo")))("sudo", () => {
   test("takes the rule of the executor, and refuses it with a mistake", async () => {
     const file = fileAt(await compileFor("exec-1", factsOf("small")), "/etc/sudoers.d/escapement-executor");
     expect(judge(file).ok).toBe(true);
@@ -171,35 +176,38 @@ const postgres = ["15", "16", "17", "18"]
   .map((major) => `/usr/lib/postgresql/${major}/bin/postgres`)
   .find(existsSync);
 
-describe.skipIf(postgres === undefined || !isRoot)("PostgreSQL", () => {
-  test.each(["container", "small", "twoSockets"] as const)(
-    "knows every setting for a %s",
-    async (machine) => {
-      const file = fileAt(
-        await compileFor("store", factsOf(machine)),
-        "/etc/postgresql/15/main/conf.d/escapement.conf",
-      );
-      const place = mkdtempSync(join(folder, "pg-"));
-      writeFileSync(join(place, "postgresql.conf"), file.content);
-      writeFileSync(join(place, "PG_VERSION"), "15\n");
-      run(["chown", "-R", "nobody", place]);
-      run(["chmod", "755", folder]);
-      for (const name of ["shared_buffers", "max_connections", "synchronous_commit"]) {
-        const verdict = run([
-          "setpriv",
-          "--reuid=nobody",
-          "--clear-groups",
-          postgres!,
-          "-C",
-          name,
-          "-D",
-          place,
-        ]);
-        expect([name, verdict]).toMatchObject([name, { ok: true }]);
-      }
-    },
-  );
-});
+describe.skipIf(unavailable("PostgreSQL of the system, as root", postgres !== undefined && isRoot))(
+  "PostgreSQL",
+  () => {
+    test.each(["container", "small", "twoSockets"] as const)(
+      "knows every setting for a %s",
+      async (machine) => {
+        const file = fileAt(
+          await compileFor("store", factsOf(machine)),
+          "/etc/postgresql/15/main/conf.d/escapement.conf",
+        );
+        const place = mkdtempSync(join(folder, "pg-"));
+        writeFileSync(join(place, "postgresql.conf"), file.content);
+        writeFileSync(join(place, "PG_VERSION"), "15\n");
+        run(["chown", "-R", "nobody", place]);
+        run(["chmod", "755", folder]);
+        for (const name of ["shared_buffers", "max_connections", "synchronous_commit"]) {
+          const verdict = run([
+            "setpriv",
+            "--reuid=nobody",
+            "--clear-groups",
+            postgres!,
+            "-C",
+            name,
+            "-D",
+            place,
+          ]);
+          expect([name, verdict]).toMatchObject([name, { ok: true }]);
+        }
+      },
+    );
+  },
+);
 
 /** Rules of more than one kind: addresses of both families, openings of the site. */
 function busySite() {
