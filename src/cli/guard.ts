@@ -119,43 +119,38 @@ function resolveCommand(): Command {
     }
     const { requireGuard } = await import("../store/guard-schema.ts");
     const { namedBy } = await import("../store/guard-list.ts");
-    const { settleCall } = await import("../store/guard-call.ts");
-    const { settleRun } = await import("../store/guard-once.ts");
+    const { settle } = await import("../store/guard-settle.ts");
     const { person, reason } = deedOf(options);
     const to = options.done ? "done" : "ready";
     await withGuardDatabase(options, async (db) => {
       await requireGuard(db);
-      const isRun = isNamedRun(key, options, await namedBy(db, key));
-      const before = isRun
-        ? await settleRun(db, key, to, person, reason)
-        : await settleCall(db, key, to, person, reason);
-      if (options.json) return printJson({ key, kind: isRun ? "run" : "call", before, after: to });
-      print(
-        `${isRun ? "run" : "call"} ${key}: ${before} is now ${options.done ? "done" : "ready to be tried again"}`,
-      );
+      const kind = kindNamed(key, options, await namedBy(db, key));
+      const before = await settle(db, { kind, key, to, by: person, reason });
+      if (options.json) return printJson({ key, kind, before, after: to });
+      print(`${kind} ${key}: ${before} is now ${options.done ? "done" : "ready to be tried again"}`);
     });
   });
 }
 
-/** Which of a call and a run the key stands for: what was said, else what is there, what is open first. */
-function isNamedRun(
+/** What the key stands for: what was said, else what is there, what is open first. */
+function kindNamed(
   key: string,
   options: ResolveOptions,
   named: readonly { readonly kind: "call" | "run"; readonly open: boolean }[],
-): boolean {
-  if (Boolean(options.call) !== Boolean(options.run)) return options.run ?? false;
-  if (named.length === 0) {
+): "call" | "run" {
+  if (Boolean(options.call) !== Boolean(options.run)) return options.run ? "run" : "call";
+  const open = named.filter((one) => one.open);
+  const [kind, ...more] = new Set((open.length > 0 ? open : named).map((one) => one.kind));
+  if (kind === undefined) {
     throw new EscapementError("E_REFUSED", {
       what: `no call and no run is named ${key}`,
       hint: "escapement guard list prints the keys of what is not settled",
     });
   }
-  const open = named.filter((one) => one.open);
-  const kinds = new Set((open.length > 0 ? open : named).map((one) => one.kind));
-  if (kinds.size > 1) {
+  if (more.length > 0) {
     throw new EscapementError("E_USAGE", { what: `${key} is a call and a run: say --call or --run` });
   }
-  return kinds.has("run");
+  return kind;
 }
 
 function pruneCommand(): Command {

@@ -83,20 +83,3 @@ export async function callDoubt(db: Queryable, key: string, token: string, reaso
 export async function callUnsent(db: Queryable, key: string, token: string, reason: string) {
   return await end(db, "SELECT escapement_guard.call_unsent($1, $2, $3) AS state", [key, token, reason]);
 }
-
-/** A person's decision. Returns the state before. @throws E_REFUSED when there is nothing to settle */
-export async function settleCall(
-  db: Queryable,
-  key: string,
-  to: "done" | "ready",
-  by: string,
-  reason: string,
-): Promise<string> {
-  return await guardStep(async () => {
-    const answer = await db.query<{ state: string }>(
-      "SELECT escapement_guard.call_settle($1, $2, $3, $4) AS state",
-      [key, to, by, reason],
-    );
-    return z.string().parse(answer.rows[0]?.state);
-  });
-}

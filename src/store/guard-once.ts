@@ -106,23 +106,6 @@ export async function giveBackRun(
   ]);
 }
 
-/** A person's decision; key is job/slot. Returns the state before. @throws E_REFUSED when there is nothing to settle */
-export async function settleRun(
-  db: Queryable,
-  key: string,
-  to: "done" | "ready",
-  by: string,
-  reason: string,
-): Promise<string> {
-  return await guardStep(async () => {
-    const answer = await db.query<{ state: string }>(
-      "SELECT escapement_guard.once_settle($1, $2, $3, $4) AS state",
-      [key, to, by, reason],
-    );
-    return z.string().parse(answer.rows[0]?.state);
-  });
-}
-
 async function yes(db: Queryable, text: string, values: unknown[]): Promise<boolean> {
   return await guardStep(async () =>
     z.boolean().parse((await db.query<{ yes: unknown }>(text, values)).rows[0]?.yes),

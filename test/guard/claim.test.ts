@@ -60,17 +60,7 @@ describe("claim", () => {
       .finally(() => {
         isDecided = true;
       });
-    // The server itself says that it waits.
-    await expect
-      .poll(
-        async () =>
-          (
-            await db.pool.query(
-              "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-            )
-          ).rowCount,
-      )
-      .toBe(1);
+    await db.someoneWaits();
     expect(isDecided).toBe(false);
     await first.query("ROLLBACK");
     first.release();

@@ -55,16 +55,7 @@ describe("withFence", () => {
     await db.guard.withFence(newer, { resource: "queue/2026-07", token: 2 });
     const older = fenced("queue/2026-07", 1, "d1");
     older.catch(() => {});
-    await expect
-      .poll(
-        async () =>
-          (
-            await db.pool.query(
-              "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-            )
-          ).rowCount,
-      )
-      .toBe(1);
+    await db.someoneWaits();
     await newer.query("COMMIT");
     newer.release();
     await expect(older).rejects.toMatchObject({ code: "E_GUARD_STALE" });

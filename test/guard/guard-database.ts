@@ -4,6 +4,7 @@ import { type Guard, openGuard } from "../../src/guard/index.ts";
 import { Database } from "../../src/store/database.ts";
 import { installGuard } from "../../src/store/guard-schema.ts";
 import { freshDatabase } from "../support/database.ts";
+import { until } from "../support/until.ts";
 
 export interface GuardDatabase {
   readonly url: string;
@@ -11,6 +12,8 @@ export interface GuardDatabase {
   readonly guard: Guard;
   /** Runs `work` between BEGIN and COMMIT, or ROLLBACK when it throws. */
   transaction<T>(work: (tx: pg.PoolClient) => Promise<T>): Promise<T>;
+  /** Resolves when a connection of this database waits for a lock, as the server itself says. */
+  someoneWaits(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,6 +43,11 @@ export async function guardDatabase(): Promise<GuardDatabase> {
       } finally {
         client.release();
       }
+    },
+    async someoneWaits() {
+      const waiting =
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+      await until(async () => (await pool.query(waiting)).rowCount, { what: "someone to wait for a lock" });
     },
     async close() {
       await pool.end();

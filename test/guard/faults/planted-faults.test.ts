@@ -93,7 +93,7 @@ test.each(plants)(
     expect(text).toContain(line);
     const lab = await FaultLab.open(text.replace(line, () => instead));
     try {
-      await expect(driveAll(lab, scenario, fault)).rejects.toThrow(finding);
+      await expect(driveAll(lab, scenario, fault, await lab.measure(scenario))).rejects.toThrow(finding);
     } finally {
       await lab.close();
     }
