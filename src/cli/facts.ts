@@ -56,6 +56,13 @@ export function build(): Command {
     .option("--findings-only", "leave out the facts")
     .option("--record-store <path>", "where the record store keeps its data", "/var/lib/postgresql")
     .option("--no-sudo", "do not try to become root");
+  // Everybody's options are added to commands without subcommands only; this one works by itself as well.
+  for (const [flag, what] of [
+    ["--quiet", "say nothing about the work"],
+    ["--no-color", "no colours"],
+    ["--debug", "show where an error came from"],
+  ] as const)
+    command.option(flag, what);
   command.addCommand(buildParse());
   return withReachOptions(withInventoryOption(command)).action(show);
 }

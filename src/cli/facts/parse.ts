@@ -26,7 +26,9 @@ export function buildParse(): Command {
     .argument("<file>", "the saved output; - for standard input")
     .option("--whole", "the output is complete to its last line")
     .option("--json", "print one JSON document")
-    .action(async (kind: OutputKind, file: string, options: { whole?: boolean; json?: boolean }) => {
+    .action(async (kind: OutputKind, file: string, _: unknown, command: Command) => {
+      // `facts` has a --json of its own, which takes the option wherever it stands.
+      const options: { whole?: boolean; json?: boolean } = command.optsWithGlobals();
       const text = await read(file);
       const { facts, examination } = readOutput(kind, { text, isWhole: options.whole === true });
       if (examination.findings.some((one) => one.severity === "critical")) process.exitCode = ExitCode.failed;
