@@ -51,7 +51,9 @@ const defaultMaxOutputBytes = 16 * 1024 * 1024;
 export async function runCommand(request: CommandRequest, context: CommandContext): Promise<ExecResult> {
   const startedMs = monotonicMs();
   const nonce = randomBytes(9).toString("hex");
-  const marks: Marks = { start: `escapement-start-${nonce}`, prompt: `escapement-sudo-${nonce}:` };
+  // The ~ is one of the characters that the line does not carry as they are: a shell that
+  // prints the line (set -x in .bashrc) prints no mark.
+  const marks: Marks = { start: `escapement-start-${nonce}~`, prompt: `escapement-sudo-${nonce}~` };
   const script = hostScript({
     argv: request.argv,
     marks,
@@ -202,7 +204,7 @@ function notStarted(
 ): EscapementError {
   const lines = `${stdout.noise}\n${stderr.noise}`
     .split("\n")
-    .map((line) => line.replace(/escapement-sudo-\w+:/, "").trim())
+    .map((line) => line.replace(/escapement-sudo-\w+~/, "").trim())
     .filter((line) => line !== "");
   if (request.asRoot) {
     const reason = lines.findLast((line) => /sudo/i.test(line)) ?? lines.at(-1) ?? "it said nothing";

@@ -19,7 +19,6 @@ export function quoteWords(words: readonly string[]): string {
 
 /** A line that runs `script` with sh, whichever shell reads the line. */
 export function loginShellLine(script: string): string {
-  if (/^[\w@%+=:,./ ;>&|-]*$/.test(script)) return `exec sh -c '${script}'`;
   // The script must not end in a newline: command substitution would drop it.
   return `exec sh -c 'eval "$(printf %b "${inOctal(script)}")"'`;
 }
@@ -61,11 +60,11 @@ export function hostScript({ argv, marks, asRoot, sudoMayAsk, deadlineMs }: Scri
   const seconds = Math.max(1, Math.ceil(deadlineMs / 1000));
   const command = quoteWords(argv);
   const run = [
-    `printf %s ${marks.start}`,
-    `printf %s ${marks.start} >&2`,
+    `printf %s ${quoteWord(marks.start)}`,
+    `printf %s ${quoteWord(marks.start)} >&2`,
     `if command -v timeout >/dev/null 2>&1; then exec timeout -k 2 ${seconds} ${command}; else exec ${command}; fi`,
   ].join("; ");
   if (!asRoot) return run;
-  const sudo = sudoMayAsk ? `sudo -S -p ${marks.prompt}` : "sudo -n";
+  const sudo = sudoMayAsk ? `sudo -S -p ${quoteWord(marks.prompt)}` : "sudo -n";
   return `if [ "$(id -u)" = 0 ]; then ${run}; else exec ${sudo} -- sh -c ${quoteWord(run)}; fi`;
 }

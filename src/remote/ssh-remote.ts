@@ -30,9 +30,6 @@ export function sshConnector(options: SshOptions = {}): Connect {
   };
 }
 
-/** With the user's own ssh configuration and agent; sudo must not ask where there is no sudoPasswordFile. */
-export const connectSsh: Connect = sshConnector();
-
 class SshRemote implements Remote {
   readonly host: string;
   readonly #user: string;

@@ -11,8 +11,10 @@ export const sudoPassword = "pass word's $x";
 
 /** Name → login shell. */
 export const accounts = {
-  /** Its .bashrc talks on both streams. */
+  /** Its .bashrc talks on both streams; sudo with a password. */
   noisy: "/bin/bash",
+  /** Its .bashrc has every line printed that is run. */
+  tracing: "/bin/bash",
   cshell: "/bin/csh",
   posix: "/bin/sh",
   nologin: "/usr/sbin/nologin",
@@ -26,7 +28,8 @@ export const accounts = {
 
 export type Account = keyof typeof accounts;
 
-const sudoers = "Defaults !lecture\nroot ALL=(ALL) ALL\nasked ALL=(ALL) ALL\nfree ALL=(ALL) NOPASSWD: ALL\n";
+const sudoers =
+  "Defaults !lecture\nroot ALL=(ALL) ALL\nasked ALL=(ALL) ALL\nnoisy ALL=(ALL) ALL\nfree ALL=(ALL) NOPASSWD: ALL\n";
 
 export function writeAccounts(folder: string): void {
   const hash = execFileSync("openssl", ["passwd", "-6", "-stdin"], { input: sudoPassword, encoding: "utf8" });
@@ -44,8 +47,9 @@ export function writeAccounts(folder: string): void {
   }
   writeFileSync(
     join(folder, "home", "noisy", ".bashrc"),
-    "echo 'Welcome! escapement-start-0 is not yours'\necho 'stty: not a terminal' >&2\nprintf 'no newline'\n",
+    "echo 'Welcome! escapement-start-0~ is not yours'\necho 'stty: not a terminal' >&2\nprintf 'no newline'\n",
   );
+  writeFileSync(join(folder, "home", "tracing", ".bashrc"), "set -xv\n");
   writeFileSync(join(etc, "passwd"), passwd);
   writeFileSync(join(etc, "shadow"), shadow, { mode: 0o600 });
   writeFileSync(join(etc, "sudoers.d", "test"), sudoers);

@@ -118,9 +118,15 @@ describe.skipIf(noSshd)("a host in trouble", () => {
     ["root's", "asked", true],
   ])("a command past its deadline is gone from the host: %s", async (_, user, asRoot) => {
     await open({ user, ...withPassword(sudoPassword) });
-    const running = () => commandLines().some((line) => /^sleep 488\.[0-9] /.test(line));
+    // A length that nobody else sleeps.
+    const length = `300.${process.pid}${asRoot ? 1 : 2}`;
+    const running = () => commandLines().some((line) => line.startsWith(`sleep ${length}`));
     const command = codeOf(
-      remote!.exec({ argv: ["sh", "-c", "sleep 488.1 & sleep 488.2; wait"], asRoot, deadlineMs: 3_000 }),
+      remote!.exec({
+        argv: ["sh", "-c", `sleep ${length}1 & sleep ${length}2; wait`],
+        asRoot,
+        deadlineMs: 3_000,
+      }),
     );
     await until(running, { what: "it to run" });
     expect(await command).toBe("E_HOST_TIMEOUT");
@@ -137,7 +143,7 @@ describe.skipIf(noSshd)("a host in trouble", () => {
   });
 
   describe("login shells", () => {
-    test.each<Account>(["noisy", "cshell", "posix"])(
+    test.each<Account>(["noisy", "tracing", "cshell", "posix"])(
       "%s: argument and output arrive as they are",
       async (user) => {
         await as(user);
@@ -180,6 +186,12 @@ describe.skipIf(noSshd)("a host in trouble", () => {
       });
       expect(result.stdout).toMatch(/^0\ninput/);
       expect(result.stdout + result.stderr).not.toContain("pass word");
+    });
+
+    test("input that is there before sudo asks is no answer to sudo", async () => {
+      await as("noisy", withPassword(sudoPassword));
+      const result = await remote!.exec({ argv: ["cat"], stdin: "input\n", asRoot: true, deadlineMs });
+      expect(result).toMatchObject({ exitCode: 0, stdout: "input\n" });
     });
 
     test("a password that sudo does not ask for does not become the input of the command", async () => {

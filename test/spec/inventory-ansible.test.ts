@@ -200,6 +200,15 @@ test.each<[string, string, string, RegExp]>([
   expect(problems.map(formatProblem).join("\n")).toMatch(message);
 });
 
+test("the group nearest to the host wins, and of equally near ones the later by name or priority", () => {
+  const text =
+    "[a]\nh\n[a:vars]\nescapement_x=near\n[z:children]\na\n[z:vars]\nescapement_x=far\nescapement_y=far\n";
+  expect(read(text, "x").hosts[0]!.settings).toEqual({ x: "near", y: "far" });
+  const equal = "[a]\nh\n[b]\nh\n[a:vars]\nescapement_x=a\n[b:vars]\nescapement_x=b\n";
+  expect(read(equal, "x").hosts[0]!.settings).toEqual({ x: "b" });
+  expect(read(`${equal}[a:vars]\nansible_group_priority=9\n`, "x").hosts[0]!.settings).toEqual({ x: "a" });
+});
+
 test("passwords are not used, and it is said", () => {
   const { notes } = read("a ansible_become_password=x ansible_ssh_common_args='-C'\n", "x");
   expect(notes).toEqual([
