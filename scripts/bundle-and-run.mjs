@@ -19,7 +19,7 @@ export async function bundleAndRun(entry, args) {
     platform: "node",
     target: "node20.19",
     format: "esm",
-    loader: { ".sql": "text" },
+    loader: { ".sql": "text", ".sh": "text" },
     sourcemap: "inline",
     logLevel: "warning",
   });
