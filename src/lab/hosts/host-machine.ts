@@ -26,6 +26,9 @@ const diskBytes = 2 * 1024 ** 3;
 /** A host that does not answer by then will not. */
 const bootLimitMs = 90_000;
 
+/** systemd-nspawn ends with 133 when the host has restarted itself; with anything else it is off. */
+const runScript = `while systemd-nspawn "$@"; [ $? = 133 ]; do :; done`;
+
 /** Mounts the layers that make the host's root. */
 export async function mountDisk(place: LabPlace, host: string, layers: readonly string[]): Promise<void> {
   const disk = join(place.hostFolder(host), "disk");
@@ -60,7 +63,7 @@ export function startHost(place: LabPlace, host: string, pool: string): void {
     `--bind-ro=${pool}:${packagesMount}`,
     initPath,
   ];
-  const script = `${enterScript(hostGroup(place, host))}\nexec systemd-nspawn "$@"`;
+  const script = `${enterScript(hostGroup(place, host))}\n${runScript}`;
   const log = openSync(consoleFile(place, host), "a", 0o600);
   const child = spawn("sh", ["-c", script, "sh", ...arguments_], {
     stdio: ["ignore", log, log],
@@ -79,9 +82,9 @@ export function startHost(place: LabPlace, host: string, pool: string): void {
 export function leaderOf(place: LabPlace, host: string): number | undefined {
   const identity = read(processFile(place, host));
   if (!isAlive(identity)) return undefined;
-  const pid = identity.split(" ")[0];
-  const child = Number(read(`/proc/${pid}/task/${pid}/children`).trim().split(" ")[0]);
-  return child > 0 ? child : undefined;
+  // Our shell, its systemd-nspawn, and that one's child.
+  const nspawn = firstChild(Number(identity.split(" ")[0]));
+  return nspawn === undefined ? undefined : firstChild(nspawn);
 }
 
 /** Waits until sshd greets and users may log in. @throws E_LAB_STEP with the end of the host's console */
@@ -105,12 +108,12 @@ export async function killHost(place: LabPlace, host: string): Promise<void> {
   const group = hostGroup(place, host);
   const deadline = monotonicMs() + 10_000;
   for (;;) {
-    // The first process first: with it the kernel kills all that the host ever started.
+    // With the host's first process the kernel kills all that the host ever started.
     const leader = leaderOf(place, host);
     const own = Number(read(processFile(place, host)).split(" ")[0]);
     const left = processesIn(group);
-    if (leader !== undefined) kill(leader);
     if (left.includes(own)) kill(own);
+    if (leader !== undefined) kill(leader);
     if (leader === undefined) for (const pid of left) kill(pid);
     if (left.length === 0) break;
     if (monotonicMs() > deadline)
@@ -164,6 +167,11 @@ function greets(address: string): Promise<boolean> {
     socket.once("data", (data) => end(data.toString("latin1").startsWith("SSH-2.0")));
     for (const event of ["timeout", "error", "close"]) socket.once(event, () => end(false));
   });
+}
+
+function firstChild(pid: number): number | undefined {
+  const child = Number(read(`/proc/${pid}/task/${pid}/children`).trim().split(" ")[0]);
+  return child > 0 ? child : undefined;
 }
 
 function kill(pid: number): void {

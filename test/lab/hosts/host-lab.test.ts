@@ -179,6 +179,55 @@ if not os.fork():
     expect((await lab().exec(a, eater)).code).not.toBe(0);
   });
 
+  test("a host can restart itself and switch itself off", async () => {
+    const bootId = () => lab().exec(a, ["cat", "/proc/sys/kernel/random/boot_id"]);
+    const first = (await bootId()).stdout;
+    await lab().exec(a, ["systemctl", "reboot"]);
+    await until(
+      async () => (await bootId()).stdout.length === first.length && (await bootId()).stdout !== first,
+      {
+        what: "another start",
+        deadlineMs: 60_000,
+      },
+    );
+    await until(() => reaches(b, addressOf(a)), { what: "its address" });
+    // systemd takes no orders before its bus is there.
+    await until(
+      async () => (await lab().exec(a, ["systemctl", "is-system-running"])).stdout === "running\n",
+      {
+        what: "the end of the start",
+      },
+    );
+    await shell(a, "systemctl poweroff");
+    const power = () =>
+      lab()
+        .status()
+        .find((host) => host.name === a)!.power;
+    await until(() => power() === "off", { what: "the host to be off", deadlineMs: 60_000 });
+    await lab().powerOn(a);
+    expect((await bootId()).stdout).not.toBe(first);
+  });
+
+  test("peers of a host that lost its power wait; nothing tells them that it is gone", async () => {
+    const client = `import socket
+s = socket.create_connection(("${addressOf(a)}", 22)); s.recv(100)
+print("connected", flush=True)
+s.settimeout(4)
+try: print("heard", s.recv(100))
+except Exception as error: print(type(error).__name__)`;
+    await shell(
+      b,
+      `systemd-run --quiet --unit=client -p StandardOutput=file:/run/client python3 -u -c '${client}'`,
+    );
+    await until(async () => /connected/.test(await shell(b, "cat /run/client")), { what: "the connection" });
+    await lab().powerOff(a);
+    await until(async () => /connected\n./.test(await shell(b, "cat /run/client")), {
+      what: "the client's end",
+    });
+    expect(await shell(b, "cat /run/client")).toBe("connected\nTimeoutError");
+    await lab().powerOn(a);
+  });
+
   test("stopping a unit kills all of its processes", async () => {
     const mark = `escapement-child-${process.pid}`;
     await shell(
