@@ -96,8 +96,6 @@ export function powerLossProtectionOf(attributes: readonly AtaAttribute[]): Fact
   return known(!test.isFailing && test.value > test.threshold);
 }
 
-export const noWear: Fact<number> = unknown("the drive counts no wear");
-
 export function wear(percentUsed: number | undefined): Fact<number> {
   return fromValue(percentUsed, "the drive counts no wear");
 }
