@@ -1,6 +1,6 @@
 /** `escapement logs`: the output of jobs that is old enough to leave the host. */
 import { hostname } from "node:os";
-import { Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { formatBytes } from "../base/bytes.ts";
 import { parseDuration } from "../base/duration.ts";
 import { EscapementError, messageOf } from "../base/errors.ts";
@@ -23,7 +23,10 @@ interface ShipOptions {
 }
 
 export function build(): Command {
-  return new Command("logs").description("move old job logs of this host into an archive").addCommand(ship());
+  return defineCommand("logs", "move old job logs of this host into an archive", {
+    examples: ["escapement logs ship --from /var/log/escapement --to /mnt/archive/job-logs --keep-months 12"],
+    exitCodes: [ExitCode.ok, ExitCode.partial, ExitCode.unavailable],
+  }).addCommand(ship());
 }
 
 function ship(): Command {
