@@ -1,9 +1,9 @@
 /** The capacity commands as users start them: what is nonsense, what is JSON, what a CSV may hold. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { runEscapement } from "../support/processes.ts";
 
 interface Nonsense {
@@ -18,6 +18,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "escapement-capacity-"));
 });
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test.each(nonsense)("$args ends with $code", async ({ args, code, says }) => {
   const run = await runEscapement(["capacity", ...args, "--json"]);

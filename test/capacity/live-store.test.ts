@@ -1,6 +1,6 @@
 /** What a live record store tells: a workload file, and the runs that a peak forecast stands on. */
 import { readFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -37,6 +37,7 @@ beforeAll(async () => {
   });
 }, 60_000);
 afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
   await db?.end();
   await fresh?.drop();
 });

@@ -1,8 +1,8 @@
 /** The storage forecast against a real PostgreSQL: written to a file first, then about a million rows. */
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { forecastRecords } from "../../src/capacity/storage/record-forecast.ts";
 import { recordShapes } from "../../src/capacity/storage/record-shape.ts";
 import { verifyPatterns } from "../../src/capacity/storage/verify-patterns.ts";
@@ -15,7 +15,9 @@ const parts = ["heap", "index", "wal"] as const;
 test("table and index within 3 %, log within 15 %, over at least six loads, more than a million rows", {
   timeout: 900_000,
 }, async () => {
-  const forecastFile = join(mkdtempSync(join(tmpdir(), "escapement-verify-")), "forecast.json");
+  const folder = mkdtempSync(join(tmpdir(), "escapement-verify-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const forecastFile = join(folder, "forecast.json");
   const run = await runEscapement([
     "capacity",
     "verify",

@@ -1,15 +1,25 @@
 /** The workbook: what is in the file, and that LibreOffice computes the same values from its formulas. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { procurementWorkbook } from "../../src/report/procurement/workbook.ts";
 import { columnName, type Workbook, type WorkbookCell } from "../../src/report/workbook.ts";
 import { writeXlsx } from "../../src/report/xlsx.ts";
 import { unavailable } from "../support/tier.ts";
 import { hostile, hostileSheet, sheetUnderTest } from "./sheet-under-test.ts";
+
+const folders: string[] = [];
+function temporaryFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  folders.push(folder);
+  return folder;
+}
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 /** Files of a zip archive, by its central directory. */
 function unzip(archive: Buffer): Map<string, string> {
@@ -85,7 +95,7 @@ const skip = unavailable("LibreOffice Calc", soffice !== undefined);
 
 /** Opens the file, computes everything anew, and returns the cells of every page as text. */
 function recompute(file: string): Map<string, string[][]> {
-  const folder = mkdtempSync(join(tmpdir(), "escapement-calc-"));
+  const folder = temporaryFolder("escapement-calc-");
   const profile = join(folder, "profile");
   execFileSync("mkdir", ["-p", join(profile, "user")]);
   // 0: always compute, whatever values the file carries.
@@ -130,7 +140,7 @@ function parseCsv(text: string): string[][] {
 }
 
 describe.skipIf(skip)("LibreOffice", () => {
-  const folder = mkdtempSync(join(tmpdir(), "escapement-sheet-"));
+  const folder = temporaryFolder("escapement-sheet-");
   const compare = async (workbook: Workbook, file: string, expected: Workbook) => {
     writeFileSync(file, await writeXlsx(workbook));
     const pages = recompute(file);
