@@ -96,11 +96,11 @@ interface Plans {
   readonly failures: readonly HostOutcome[];
 }
 
-async function planNow({ describe, hosts, reach }: Definitions): Promise<Plans> {
+async function planNow({ describe, cache, hosts, reach }: Definitions): Promise<Plans> {
   const { planFleet } = await import("../provision/plan/fleet-plan.ts");
   const { outcomeOfFailure } = await import("../provision/apply/outcome.ts");
   const targets = hosts.map(({ target }) => target);
-  const results = await planFleet({ ...reach, describe, targets, settle: true });
+  const results = await planFleet({ ...reach, describe, cache, targets, settle: true });
   return {
     plans: new Map(
       results.flatMap((result) => (result.status === "ok" ? [[result.host, result.value]] : [])),

@@ -42,13 +42,13 @@ export function build(): Command {
 }
 
 async function run(names: string[], options: PlanOptions): Promise<void> {
-  const { describe, hosts, reach } = await loadDefinitions(names, options);
+  const { describe, cache, hosts, reach } = await loadDefinitions(names, options);
   const { planFleet } = await import("../provision/plan/fleet-plan.ts");
   const { hasChanges, unknownsOf } = await import("../provision/plan/host-plan.ts");
   const { planDocument, planFileVersion } = await import("../provision/plan/plan-file.ts");
   const { fleetExitCode } = await import("../remote/fleet.ts");
   const { planText, recap } = await import("./provision/plan-text.ts");
-  const results = await planFleet({ ...reach, describe, targets: hosts.map(({ target }) => target) });
+  const results = await planFleet({ ...reach, describe, cache, targets: hosts.map(({ target }) => target) });
   const document = {
     kind: "Plan",
     planVersion: planFileVersion,

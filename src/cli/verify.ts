@@ -37,10 +37,10 @@ export async function lookAtHosts(
   names: readonly string[],
   options: DefinitionOptions,
 ): Promise<readonly HostVerdict[]> {
-  const { describe, hosts, reach } = await loadDefinitions(names, options);
+  const { describe, cache, hosts, reach } = await loadDefinitions(names, options);
   const { planFleet } = await import("../provision/plan/fleet-plan.ts");
   const { verdictOf } = await import("../provision/drift/verdict.ts");
-  const results = await planFleet({ ...reach, describe, targets: hosts.map(({ target }) => target) });
+  const results = await planFleet({ ...reach, describe, cache, targets: hosts.map(({ target }) => target) });
   return results.map((result): HostVerdict => {
     if (result.status === "ok") return verdictOf(result.value.plan);
     const { host, status, message } = result;

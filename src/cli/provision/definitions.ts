@@ -1,5 +1,9 @@
 /** What commands that plan hosts work with: inventory, profiles, and the way to the hosts. */
+
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { Command } from "commander";
+import type { FactCache } from "../../provision/plan/fact-cache.ts";
 import type { Describe } from "../../provision/plan/fleet-plan.ts";
 import type { ProfileSet } from "../../provision/profile/load-profiles.ts";
 import type { InventoryDefinition, InventoryHost } from "../../spec/inventory-definition.ts";
@@ -14,12 +18,14 @@ import { failOnProblems } from "../problems.ts";
 
 export interface DefinitionOptions extends InventoryOptions, ReachOptions {
   readonly profiles?: readonly string[];
+  readonly freshFacts?: boolean;
 }
 
 export interface Definitions {
   readonly inventory: InventoryDefinition;
   readonly hosts: readonly InventoryHost[];
   readonly describe: Describe;
+  readonly cache: FactCache;
   readonly reach: Reach;
   /** Address and port of the scheduler that a host's profile runs; undefined where it runs none. */
   schedulerOf(host: InventoryHost): { readonly address: string; readonly port: number } | undefined;
@@ -27,12 +33,13 @@ export interface Definitions {
 
 export function withDefinitionOptions(command: Command): Command {
   return withReachOptions(
-    withInventoryOption(command).option(
-      "--profiles <path...>",
-      "profiles of the site, in place of those of equal names",
-    ),
+    withInventoryOption(command)
+      .option("--profiles <path...>", "profiles of the site, in place of those of equal names")
+      .option("--fresh-facts", "gather the hosts' facts anew, also within an hour and the same boot"),
   );
 }
+
+const factAgeMs = 3_600_000;
 
 /** @throws E_SPEC_INVALID, E_HOST_UNKNOWN */
 export async function loadDefinitions(
@@ -48,6 +55,7 @@ export async function loadDefinitions(
     inventory,
     hosts: chooseHosts(inventory, names),
     describe: (host, facts) => compileProfile({ host, inventory, profiles, facts }),
+    cache: await cacheFor(inventory.file, options),
     reach: await connectionFor(options),
     schedulerOf: (host) => schedulerOf(host, profiles),
   };
@@ -60,4 +68,10 @@ function schedulerOf(host: InventoryHost, { profiles }: ProfileSet) {
   const { httpPort } = section.value as { httpPort: number };
   const own = host.settings.clusterAddress;
   return { address: typeof own === "string" ? own : host.target.address, port: httpPort };
+}
+
+async function cacheFor(scope: string, { freshFacts = false }: DefinitionOptions): Promise<FactCache> {
+  const { factCache } = await import("../../provision/plan/fact-cache.ts");
+  const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "escapement", "facts");
+  return factCache(folder, scope, freshFacts ? -1 : factAgeMs);
 }

@@ -92,15 +92,19 @@ async function confirm(
   for (let waitMs = 100; monotonicMs() < endMs; waitMs = Math.min(waitMs * 2, 2_000)) {
     try {
       return await over(options, async (remote) => {
-        const reading = await look(remote, resources, bundleOptions);
-        const state = reading.transactions.find((one) => one.id === id)?.state;
+        let reading = await look(remote, resources, bundleOptions);
+        const stateOf = () => reading.transactions.find((one) => one.id === id)?.state;
+        // Still at it; or its runner is dead, and whoever gets the lock puts it right.
+        if (stateOf() === "open" || stateOf() === "begun")
+          reading = await look(remote, resources, { ...bundleOptions, settle: true });
+        const state = stateOf();
         if (state === undefined)
           return outcome(host, "failed", "refused", {
             ...known,
             changes: 0,
             reason: "the change was never begun",
           });
-        if (state === "open") throw new StillOpen();
+        if (state === "open" || state === "begun") throw new StillOpen();
         if (state === "reverted")
           return outcome(host, "failed", "reverted", {
             ...known,

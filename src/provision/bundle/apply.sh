@@ -69,10 +69,10 @@ esc_begin() {
         if systemctl is-active --quiet "escapement-revert-$esc_id-b.timer" 9>&-; then
           esc_result busy "transaction $esc_id waits for its confirmation, or reverts by itself within a minute"
         fi ;;
+      begun) rm -rf "$esc_dir"; continue ;;
       open) ;;
       *) continue ;;
     esac
-    if [ ! -f "$esc_dir/prepared" ]; then rm -rf "$esc_dir"; continue; fi
     sh "$esc_dir/undo.sh" self >/dev/null 2>&1
     [ -e "$esc_dir/reverted" ] || esc_result broken "transaction $esc_id was interrupted, and putting it back did not finish"
     esc_say "settled$TAB$esc_id"

@@ -157,13 +157,15 @@ esc_state() {
   esc_end state 0
 }
 
-# The state of a transaction folder: rolled-back, reverted, committed, applied, open.
+# The state of a transaction folder: rolled-back, reverted, committed, applied, open; or begun,
+# where nothing has been changed yet.
 esc_txn_state() {
   if [ -e "$1/rolled-back" ]; then esc_txn=rolled-back
   elif [ -e "$1/reverted" ]; then esc_txn=reverted
   elif [ -e "$1/commit" ]; then esc_txn=committed
   elif [ -e "$1/applied" ]; then esc_txn=applied
-  else esc_txn=open; fi
+  elif [ -e "$1/prepared" ]; then esc_txn=open
+  else esc_txn=begun; fi
 }
 
 esc_clean() { tr -d '\000-\010\013-\037\177' | tr '\200-\377' '?'; }

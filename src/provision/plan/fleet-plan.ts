@@ -7,6 +7,7 @@ import type { HostFacts } from "../../hardware/host-facts.ts";
 import { type FleetOptions, type HostResult, runFleet } from "../../remote/fleet.ts";
 import type { Remote } from "../../remote/remote.ts";
 import type { Resource } from "../resource.ts";
+import type { FactCache } from "./fact-cache.ts";
 import type { HostPlan } from "./host-plan.ts";
 import { type LookOptions, lookAndPlan } from "./look.ts";
 
@@ -27,8 +28,8 @@ export interface PlannedHost {
 
 export interface FleetPlanOptions extends LookOptions, Omit<FleetOptions<PlannedHost>, "work"> {
   readonly describe: Describe;
-  /** Facts that are known already; the others are gathered. */
-  readonly facts?: ReadonlyMap<string, HostFacts>;
+  /** Where facts of this boot of a host may be; without it, or without them, they are gathered. */
+  readonly cache?: FactCache;
 }
 
 export async function planFleet(options: FleetPlanOptions): Promise<readonly HostResult<PlannedHost>[]> {
@@ -38,9 +39,24 @@ export async function planFleet(options: FleetPlanOptions): Promise<readonly Hos
 /** @throws E_REFUSED where the profile says that it does not fit the host; else as `lookAndPlan` */
 export async function planOne(
   remote: Remote,
-  options: Pick<FleetPlanOptions, "describe" | "facts"> & LookOptions,
+  options: Pick<FleetPlanOptions, "describe" | "cache"> & LookOptions,
 ): Promise<PlannedHost> {
-  const facts = options.facts?.get(remote.host) ?? (await gather(remote));
+  const cached = await options.cache?.get(remote.host);
+  if (cached) {
+    const planned = await planWith(remote, cached, options);
+    const { bootId } = cached.os;
+    if ("known" in bootId && bootId.known === planned.plan.reading.bootId) return planned;
+  }
+  const facts = await gather(remote);
+  await options.cache?.put(remote.host, facts);
+  return planWith(remote, facts, options);
+}
+
+async function planWith(
+  remote: Remote,
+  facts: HostFacts,
+  options: Pick<FleetPlanOptions, "describe"> & LookOptions,
+): Promise<PlannedHost> {
   const { resources, notes } = options.describe(remote.host, facts);
   const error = notes.find(({ severity }) => severity === "error");
   if (error)

@@ -22,9 +22,9 @@ export async function shell(lab: HostLab, host: string, line: string): Promise<s
 
 /**
  * Everything that a change of these tests may touch: every file of /etc with content, owner and
- * mode, the packages, what is enabled, what runs, kernel settings and the rule set.
+ * mode, the packages, what is enabled, what runs of `units`, kernel settings and the rule set.
  */
-export function fingerprint(lab: HostLab, host: string): Promise<string> {
+export function fingerprint(lab: HostLab, host: string, units = "*"): Promise<string> {
   return shell(
     lab,
     host,
@@ -32,7 +32,7 @@ export function fingerprint(lab: HostLab, host: string): Promise<string> {
      find etc usr/local opt -type f ! -name '*-' ! -name '.pwd.lock' ! -path 'etc/ssl/*' ! -name ld.so.cache ! -path 'etc/.updated' -exec sha256sum {} + | sort
      dpkg-query -W -f '\${Package} \${db:Status-Status} \${Version}\\n' | grep ' installed '
      systemctl list-unit-files --no-legend --no-pager | sort
-     systemctl list-units --no-legend --no-pager --plain --state=active --type=service,timer | awk '{print $1, $4}' | grep -v -e escapement-revert -e '^user@' -e apt-daily -e dpkg-db -e tmpfiles-clean -e e2scrub -e fstrim | sort
+     systemctl list-units --no-legend --no-pager --plain --state=active --type=service,timer '${units}' | awk '{print $1, $4}' | grep -v -e escapement-revert -e '^user@' -e apt-daily -e dpkg-db -e tmpfiles-clean -e e2scrub -e fstrim | sort
      sysctl net.core.somaxconn net.ipv4.tcp_keepalive_time
      { nft list ruleset 2>/dev/null || :; }
      ls /var/lib/escapement-apply/pending-restarts 2>/dev/null || :`,
