@@ -1,6 +1,6 @@
 /** The program as it is now, in a folder of its own: nobody builds over it while hosts are at work. */
 import { type SpawnOptions, spawn } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,6 +22,11 @@ export class OwnCopy {
     for (const part of ["bin", "dist", "profiles", "playbooks", "capacity", "package.json"])
       cpSync(join(root, part), join(this.folder, part), { recursive: true });
     afterAll(() => rmSync(this.folder, { recursive: true, force: true }));
+  }
+
+  /** Makes another version of it: the same program, with another sum. */
+  change(): void {
+    appendFileSync(join(this.folder, "dist/escapement.mjs"), "\n// another version\n");
   }
 
   /** Runs a command to its end. */

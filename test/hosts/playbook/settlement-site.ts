@@ -26,13 +26,18 @@ export interface SiteOptions {
   readonly timeSources: readonly string[];
 }
 
-/** The month that is settled, and what comes out of it. */
-export const month = "2026-07";
+/** The month before this one: a run by hand settles that. */
+const month = monthBefore(new Date());
 export const suppliers = 40;
 export const payments = 2_000;
 
 /** @returns the inventory file */
-export async function settlementSite({ folder, hosts, virtualIp, timeSources }: SiteOptions): Promise<string> {
+export async function settlementSite({
+  folder,
+  hosts,
+  virtualIp,
+  timeSources,
+}: SiteOptions): Promise<string> {
   const store = hosts.find((host) => host.profile === "record-store")!;
   await build({
     entryPoints: [join(example, "settle.mjs"), join(example, "snapshot.mjs")],
@@ -61,10 +66,7 @@ function ledgerText(): string {
   return `${readFileSync(join(example, "ledger.sql"), "utf8")}
 ALTER ROLE ledger_job PASSWORD '${password}';
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_job;
--- Every doubled act of a job is a doubled row here: no unique key stands in its way.
-CREATE TABLE act (at timestamptz NOT NULL DEFAULT clock_timestamp(), fire_time text NOT NULL, shard integer NOT NULL, host text NOT NULL);
-GRANT INSERT, SELECT ON act TO ledger_job;
-INSERT INTO payment SELECT 'f', n, '${month}', '2026-07-15', 'u', 'S-' || lpad((n % ${suppliers})::text, 4, '0'), 100 + n
+INSERT INTO payment SELECT 'f', n, '${month}', '${month}-15', 'u', 'S-' || lpad((n % ${suppliers})::text, 4, '0'), 100 + n
 FROM generate_series(1, ${payments}) n;
 `;
 }
@@ -94,6 +96,23 @@ ${indent(common)}
   resources: { class: cpu, peakMemory: 128MiB }
   effects:
     - { kind: table, target: ledger.settlement, key: [period, supplier_id], mode: replace, sources: [${join(example, "settle.mjs")}] }
+---
+apiVersion: escapement/v1
+kind: Job
+metadata: { name: refresh, namespace: finance }
+spec:
+  description: One row at every fire, in a table without a unique key: what was lost or doubled is seen there.
+${indent(common)}
+  command: [/bin/sh, -c, "sleep 1; exec /opt/escapement/current/node snapshot.mjs"]
+  environment: { LEDGER_URL: "${ledger}" }
+  schedule: { cron: "*/3 * * * * *" }
+  misfire: { policy: run-now, threshold: 1m }
+  blocking: { policy: allow }
+  catchUp: { maxFires: 100, keep: oldest }
+  shards: { by: none }
+  resources: { class: io, peakMemory: 128MiB }
+  effects:
+    - { kind: table, target: ledger.snapshot, key: [job, fire_time], mode: replace, sources: [${join(example, "snapshot.mjs")}] }
 `;
 }
 
@@ -125,4 +144,8 @@ ${hosts
       `    - name: ${name}\n      address: ${address}\n      profile: ${profile}\n      failureDomain: ${failureDomain}${extra(profile)}\n`,
   )
   .join("")}`;
+}
+
+function monthBefore(now: Date): string {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7);
 }

@@ -9,6 +9,7 @@ import {
   defineAction,
   defineCheck,
   no,
+  type StepContext,
   unknown,
   yes,
 } from "../registry.ts";
@@ -50,10 +51,7 @@ export const hostActions: readonly (readonly [string, ActionEntry<HostWorld>])[]
   ],
   [
     "rollback-toolkit",
-    defineAction("goes back to the toolkit's version before", none, async ({ world, host }) => {
-      const { version } = await rollbackDeployment(await world.remote(host.name));
-      return `back to ${version}`;
-    }),
+    defineAction("takes the host from this toolkit back to the version before", none, leaveThisVersion),
   ],
   [
     "apply-profile",
@@ -66,6 +64,22 @@ export const hostActions: readonly (readonly [string, ActionEntry<HostWorld>])[]
   ["restart-unit", unitAction("restarts a unit", ["restart"])],
   ["stop-unit", unitAction("stops and disables a unit", ["disable", "--now"])],
 ];
+
+/** Only from this very version: done twice, it must not come back to it. */
+export async function leaveThisVersion({ world, host }: StepContext<HostWorld>): Promise<string> {
+  const { version } = await world.release();
+  const found = await currentVersion(world, host.name);
+  if (found !== version) return `was on ${found === "" ? "none" : found}`;
+  const { stdout } = await world.run(host.name, ["readlink", "/opt/escapement/previous"], { looks: true });
+  if (stdout.trim() === "") return "left: there is no version before";
+  return `back to ${(await rollbackDeployment(await world.remote(host.name))).version}`;
+}
+
+/** Empty where the host has no toolkit. */
+async function currentVersion(world: HostWorld, host: string): Promise<string> {
+  const { stdout } = await world.run(host, ["readlink", "/opt/escapement/current"], { looks: true });
+  return stdout.trim().split("/").at(-1) ?? "";
+}
 
 function unitAction(summary: string, verb: readonly string[]): ActionEntry<HostWorld> {
   return defineAction(summary, unitArgs, async ({ world, host }, { unit }) => {
@@ -91,8 +105,7 @@ export const hostChecks: readonly (readonly [string, CheckEntry<HostWorld>])[] =
     "toolkit-current",
     defineCheck("whether the host has this very toolkit", none, async ({ world, host }) => {
       const { version } = await world.release();
-      const { stdout } = await world.run(host.name, ["readlink", "/opt/escapement/current"], { looks: true });
-      const found = stdout.trim().split("/").at(-1) ?? "";
+      const found = await currentVersion(world, host.name);
       if (found === version) return yes(`it has ${version}`);
       return no(found === "" ? "it has no toolkit" : `it has ${found}`);
     }),

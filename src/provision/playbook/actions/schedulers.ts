@@ -16,6 +16,7 @@ import {
   unknown,
   yes,
 } from "../registry.ts";
+import { leaveThisVersion } from "./hosts.ts";
 
 const none = z.strictObject({});
 const unit = "escapement-scheduler.service";
@@ -33,13 +34,26 @@ export const schedulerActions: readonly (readonly [string, ActionEntry<HostWorld
   ],
   [
     "restart-scheduler",
-    defineAction("restarts the scheduler; one that leads hands over first", none, async (context) => {
-      if (await leads(context)) return handOver(context);
-      await systemctl(context.world, context.host.name, "restart");
-      return "restarted as a standby";
-    }),
+    defineAction("restarts the scheduler; one that leads hands over first", none, restart),
+  ],
+  [
+    "rollback-scheduler",
+    defineAction(
+      "takes the host from this toolkit back to the version before, and restarts the scheduler",
+      none,
+      async (context) => {
+        const note = await leaveThisVersion(context);
+        return `${note}, ${await restart(context)}`;
+      },
+    ),
   ],
 ];
+
+async function restart(context: StepContext<HostWorld>): Promise<string> {
+  if (await leads(context)) return handOver(context);
+  await systemctl(context.world, context.host.name, "restart");
+  return "restarted as a standby";
+}
 
 async function leads({ world, host }: StepContext<HostWorld>): Promise<boolean> {
   const { leader } = await readStatus(world);
