@@ -4,7 +4,16 @@ import type { CompiledProfile } from "../../../src/provision/profile/compile-pro
 import { explain } from "../../../src/provision/profile/explain.ts";
 import { factsFromJson } from "../../../src/provision/profile/facts-from-json.ts";
 import { factsOf, type MachineName } from "./machines.ts";
-import { compileFor, fileAt, inventoryOf, resourceOf, siteHosts, valueAt, withProfile } from "./site.ts";
+import {
+  compileFor,
+  fileAt,
+  inventoryOf,
+  resourceOf,
+  siteHosts,
+  siteSettings,
+  valueAt,
+  withProfile,
+} from "./site.ts";
 
 const goldens: readonly [string, MachineName][] = [
   ["sched-a", "small"],
@@ -230,7 +239,22 @@ test("facts from a file: what is not a fact is not taken for one", () => {
   );
   expect(factsFromJson({ hosts: [{ host: "x", facts: again }] }, "exec-1")).toBeUndefined();
   expect(factsFromJson([], "exec-1")).toBeUndefined();
-  expect(factsFromJson({ ...again, cpu: { cores: 64 } }, "exec-1")?.cpu.cores).toEqual({
-    unknown: "not in the facts file",
+  for (const cores of [64, { value: 64 }, null])
+    expect(factsFromJson({ ...again, cpu: { cores } }, "exec-1")?.cpu.cores).toEqual({
+      unknown: "not in the facts file",
+    });
+});
+
+test("words of the archive are words of the unit, whatever is in them", async () => {
+  const inventory = inventoryOf(siteHosts, {
+    ...siteSettings,
+    logArchive: "s3://logs/100%/a b",
+    logArchiveEndpoint: "https://s3.example.com",
+    logArchiveRegion: "eu-1",
   });
+  const compiled = await compileFor("exec-1", factsOf("small"), { inventory });
+  expect(fileAt(compiled, "/etc/systemd/system/escapement-ship-logs.service").content).toContain(
+    'logs ship --from /var/log/escapement/jobs --to "s3://logs/100%%/a b" --older-than 30d --keep-months 12 ' +
+      "--host exec-1 --endpoint https://s3.example.com --region eu-1\n",
+  );
 });
