@@ -11,6 +11,7 @@ import { inventorySchema } from "./inventory-schema.ts";
 import { jobSchema, policySetSchema } from "./job-schema.ts";
 import { playbookSchema } from "./playbook-schema.ts";
 import { procurementSchema } from "./procurement-schema.ts";
+import { watchSchema } from "./watch-schema.ts";
 import { workloadSchema } from "./workload-schema.ts";
 
 /** What the loader knows of a kind. */
@@ -29,6 +30,7 @@ export const kinds = {
   Inventory: inventorySchema,
   HostProfile: hostProfileSchema,
   Playbook: playbookSchema,
+  Watch: watchSchema,
 } as const satisfies Record<string, KindSchema>;
 
 export type Kind = keyof typeof kinds;
