@@ -149,7 +149,8 @@ test("a validator that refuses, a service that does not start: all is put back",
   on.write("/refuse-one.service", "");
   const failed = await apply(on, await plan(on, bad), { id: "20260101T000001Z-a" });
   expect(failed.at(-1)).toMatch(/^result\treverted\trestart one.service: one.service failed to start/);
-  expect(on.text("/etc/one.conf")).toBe("one old\n");
+  expect(on.snapshot()).toEqual(before);
+  expect(on.text("running/one.service")).toBe("one old\n");
   expect(on.timers()).toEqual({});
 });
 

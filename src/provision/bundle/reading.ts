@@ -52,9 +52,26 @@ export interface PendingRestart {
   readonly reason: string;
 }
 
+/** Lines that many hosts say alike are one string; a fleet says most of them alike. */
+const said = new Map<string, string>();
+const mostSaid = 50_000;
+
+/** Kinds of lines that are read once, at the beginning. */
+const elsewhere = new Set(["end", "pending", "txn", "host"]);
+
+function shared(line: string): string {
+  const known = said.get(line);
+  if (known !== undefined) return known;
+  if (said.size >= mostSaid) said.clear();
+  said.set(line, line);
+  return line;
+}
+
 export class Reading {
-  readonly #facts = new Map<string, string[]>();
+  readonly lines: readonly string[];
   readonly #ends = new Map<string, string>();
+  /** Made of the lines when it is asked for. */
+  #index: Map<string, string[]> | undefined;
   readonly pending: readonly PendingRestart[];
   readonly transactions: readonly { readonly id: string; readonly state: string }[];
   readonly bootId: string | undefined;
@@ -62,9 +79,10 @@ export class Reading {
   readonly bootedAt: number | undefined;
 
   constructor(
-    readonly lines: readonly string[],
+    lines: readonly string[],
     readonly paths: HostPaths,
   ) {
+    this.lines = lines.map(shared);
     const pending: PendingRestart[] = [];
     const transactions: { id: string; state: string }[] = [];
     let host: string[] | undefined;
@@ -75,7 +93,6 @@ export class Reading {
       else if (kind === "pending") pending.push(pendingOf(values));
       else if (kind === "txn") transactions.push({ id: key, state: values[1] ?? "" });
       else if (kind === "host") host = values;
-      else this.#keep(kind, values, line);
     }
     this.pending = pending;
     this.transactions = transactions;
@@ -83,6 +100,21 @@ export class Reading {
     const up = Number(host?.[2]);
     const now = Number(host?.[3]);
     this.bootedAt = Number.isFinite(up) && Number.isFinite(now) ? now - up : undefined;
+  }
+
+  /** Lets go of what can be made of the lines again: a fleet is looked at host by host, and kept whole. */
+  rest(): void {
+    this.#index = undefined;
+  }
+
+  get #facts(): Map<string, string[]> {
+    if (this.#index) return this.#index;
+    this.#index = new Map();
+    for (const line of this.lines) {
+      const [kind = "", ...values] = line.split("\t");
+      if (!elsewhere.has(kind)) this.#keep(this.#index, kind, values, line);
+    }
+    return this.#index;
   }
 
   path(path: string): Seen<PathFact> {
@@ -197,13 +229,13 @@ export class Reading {
     return found[0] === "absent" ? "absent" : { listed: found[0]!, loaded: found[1] ?? "" };
   }
 
-  #keep(kind: string, values: readonly string[], line: string): void {
+  #keep(facts: Map<string, string[]>, kind: string, values: readonly string[], line: string): void {
     const missing =
       /^stat: cannot (?:statx?|access) '(.*)': (?:No such file or directory|Not a directory)$/.exec(
         line,
       )?.[1] ?? /^dpkg-query: no packages found matching (.*)$/.exec(line)?.[1];
     if (missing !== undefined) {
-      this.#facts.set(`${line.startsWith("stat") ? "path" : "package"}\t${missing}`, ["absent"]);
+      facts.set(`${line.startsWith("stat") ? "path" : "package"}\t${missing}`, ["absent"]);
       return;
     }
     const key = values[0] ?? "";
@@ -211,15 +243,15 @@ export class Reading {
       const names = values.flatMap((pair) =>
         /^(?:Id|Names)=/.test(pair) ? pair.replace(/^\w+=/, "").split(" ") : [],
       );
-      for (const name of names) this.#facts.set(`unit\t${name}`, [...values]);
+      for (const name of names) facts.set(`unit\t${name}`, [...values]);
     } else if (kind === "group" || kind === "user") {
       const [name = "", , ...rest] = key.split(":");
-      this.#facts.set(`${kind}\t${name}`, ["", ...rest]);
+      facts.set(`${kind}\t${name}`, ["", ...rest]);
     } else if (kind === "package") {
       // Of two architectures, the one that is installed counts.
-      const before = this.#facts.get(`package\t${key}`);
-      if (before?.[0] !== "installed") this.#facts.set(`package\t${key}`, values.slice(1));
-    } else this.#facts.set(`${kind}\t${key}`, values.slice(1));
+      const before = facts.get(`package\t${key}`);
+      if (before?.[0] !== "installed") facts.set(`package\t${key}`, values.slice(1));
+    } else facts.set(`${kind}\t${key}`, values.slice(1));
   }
 
   #reason(section: string): string | undefined {

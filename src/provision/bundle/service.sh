@@ -79,6 +79,7 @@ esc_restart() {
     reload) esc_verb=try-reload-or-restart ;;
     *) esc_verb=$2 ;;
   esac
+  systemctl reset-failed "$1" >/dev/null 2>&1 9>&-
   esc_run "$2 $1" systemctl "$esc_verb" "$1"
   esc_restarted "$1"
 }

@@ -1,6 +1,8 @@
 /** The script that puts back what a transaction changes: complete before the first change, and free of this program. */
 import type { HostPlan } from "../plan/host-plan.ts";
+import { isActive } from "../plan/kinds/unit.ts";
 import type { Step, UserShape } from "../plan/step.ts";
+import { isUnknown } from "./reading.ts";
 import { shellWord, shellWords } from "./shell-quote.ts";
 import undoHead from "./undo.sh";
 
@@ -47,7 +49,8 @@ export function undoScript(
     if (step.do === "run" && step.undo) call("undo_run", ...step.undo);
     if (step.do === "load-table") call("undo_table", step.table, step.existed ? "yes" : "no", step.file);
   });
-  for (const { unit, action } of plan.restarts) call("undo_restart", unit, action);
+  for (const { unit, action } of plan.restarts)
+    call("undo_restart", unit, action, wasActive(plan, unit) ? "yes" : "no");
   each((step) => {
     if (step.do === "unit-active" && !step.running) call("undo_unit", "start", step.unit);
   });
@@ -81,6 +84,11 @@ export function undoScript(
 
 export function userModify(name: string, { group, groups, home, shell }: UserShape): string[] {
   return ["usermod", "-g", group, "-G", groups.join(","), "-d", home, "-s", shell, name];
+}
+
+function wasActive({ reading }: HostPlan, name: string): boolean {
+  const unit = reading.unit(name);
+  return !isUnknown(unit) && isActive(unit);
 }
 
 function reinstall(plan: HostPlan, name: string): string {

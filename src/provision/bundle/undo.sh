@@ -110,15 +110,21 @@ undo_unit() {
   u
 }
 
-# Arguments: unit, action.
+# Arguments: unit, action, yes where it ran before. A service that the change broke runs no
+# more, and may have failed so often that systemd refuses to start it.
 undo_restart() {
   if [ "$again" = yes ] || [ -e "$T/restarted/$1" ]; then
     printf '%s after a change was undone\n' "$2" >"$S/pending-restarts/$1"
     before=$problems
-    case $2 in
-      reload) try systemctl try-reload-or-restart "$1" ;;
-      *) try systemctl try-restart "$1" ;;
-    esac
+    if [ "$3" = yes ]; then
+      systemctl reset-failed "$1" >/dev/null 2>&1 9>&-
+      case $2 in
+        reload) try systemctl reload-or-restart "$1" ;;
+        *) try systemctl restart "$1" ;;
+      esac
+    else
+      try systemctl try-restart "$1"
+    fi
     [ "$problems" != "$before" ] || rm -f "$S/pending-restarts/$1"
   elif [ -e "$T/pending/$1" ]; then
     cp -a -T "$T/pending/$1" "$S/pending-restarts/$1"

@@ -52,7 +52,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
   const host = "exec-1";
   const see = () => fingerprint(lab(), host, "made* other*");
   /** What the service runs with is what is on disk; it reads it a moment after systemd calls it active. */
-  const inEffect = () =>
+  const inEffect = (when = "at the end") =>
     until(
       async () =>
         (await shell(
@@ -60,7 +60,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
           host,
           "cmp -s /run/made.started /etc/made.conf && systemctl is-active made.service || :",
         )) === "active",
-      { what: "the service to run with what is on disk", deadlineMs: 20_000, everyMs: 200 },
+      { what: `the service to run with what is on disk ${when}`, deadlineMs: 20_000, everyMs: 200 },
     );
 
   async function plan(settle = false): Promise<HostPlan> {
@@ -98,7 +98,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
     const paths = hostPaths();
     for (let stopAt = 1; ; stopAt++) {
       const id = `20260101T${String(stopAt).padStart(6, "0")}Z-${way}`;
-      const planned = await plan();
+      const planned = await plan(true);
       expect(planned.interrupted).toEqual([]);
       const bundle = applyBundle(planned, probesOf(wanted), { id, confirmSeconds: 60, stopAt });
       const exec = { what: "apply", deadlineMs: 120_000 };
@@ -116,7 +116,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
         await over((remote) => runBundle(remote, revertBundle(id, { paths }), exec));
       }
       expect(await see(), `${way}, step ${stopAt}`).toBe(before);
-      await inEffect();
+      await inEffect(`${way}, step ${stopAt}`);
       if (said) return stopAt - 1;
     }
   }

@@ -44,7 +44,7 @@ for unit in $words; do
     is-active) [ -n "$quiet" ] || echo "$active"; [ "$active" = active ] || code=3; continue;;
     enable|disable|mask) file=\${verb}d; [ $verb != mask ] || file=masked;;
     unmask) file=disabled;;
-    start|restart) if [ -e "$root/refuse-$unit" ]; then echo "$unit failed to start" >&2; exit 1; fi; begin "$unit";;
+    start|restart|reload-or-restart) if [ -e "$root/refuse-$unit" ] && grep -q bad "$root$conf"; then active=failed; save "$unit"; echo "$unit failed to start" >&2; exit 1; fi; begin "$unit";;
     try-restart|try-reload-or-restart) if [ "$active" = active ]; then
       if [ -e "$root/refuse-$unit" ] && grep -q bad "$root$conf"; then active=failed; save "$unit"; echo "$unit failed to start" >&2; exit 1; fi; begin "$unit"; fi;;
     stop) active=inactive; rm -f "$root/running/$unit";;
