@@ -4,11 +4,16 @@ import { ExitCode } from "../base/exit-code.ts";
 import type { HostVerdict } from "../provision/drift/verdict.ts";
 import { defineCommand } from "./command.ts";
 import { type DefinitionOptions, loadDefinitions, withDefinitionOptions } from "./provision/definitions.ts";
+import type { ProcurementOptions } from "./provision/procurement.ts";
 import { paint, print, printJson } from "./terminal.ts";
 
 export function build(): Command {
   const command = defineCommand("verify", "whether hosts are what they should be, in effect", {
-    examples: ["escapement verify", "escapement verify sched-a --json"],
+    examples: [
+      "escapement verify",
+      "escapement verify sched-a --json",
+      "escapement verify store-1 --procurement order.json --measure",
+    ],
     exitCodes: [
       ExitCode.ok,
       ExitCode.failed,
@@ -21,9 +26,17 @@ export function build(): Command {
       "Running kernel settings, running services, sshd's and nftables' own answers count, not only files. What could\nnot be looked at is unknown (exit 5), and so is a host that does not answer; a clear no (exit 1) goes before.",
   })
     .argument("[host...]", "only these; without names all that have a profile")
+    .option("--procurement <file>", "test the hardware against this procurement sheet (.json) instead")
+    .option("--role <name>", "with --procurement: role in the sheet, in place of the host's profile")
+    .option("--folder <folder>", "with --procurement: folder whose disk is tested")
+    .option("--measure", "with --procurement: measure flushes and writes in that folder")
     .option("--json", "print one JSON document");
   return withDefinitionOptions(command).action(
-    async (names: string[], options: DefinitionOptions & { json?: boolean }) => {
+    async (names: string[], options: DefinitionOptions & ProcurementOptions) => {
+      if (options.procurement !== undefined) {
+        const { verifyProcurement } = await import("./provision/procurement.ts");
+        return verifyProcurement(names, options);
+      }
       const verdicts = await lookAtHosts(names, options);
       process.exitCode = verdictsExitCode(verdicts);
       if (options.json) return printJson({ hosts: verdicts });

@@ -1,7 +1,5 @@
 /** `escapement capacity accept`: does the delivered machine have what was ordered? */
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { EscapementError, messageOf } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import type { AcceptanceResult } from "../../capacity/acceptance/accept-machine.ts";
 import type { Verdict } from "../../capacity/acceptance/verdict.ts";
@@ -50,58 +48,21 @@ export function buildAccept(): Command {
 }
 
 async function requirementsOf(options: AcceptOptions): Promise<readonly SheetRequirement[]> {
+  const { readSheetFile, requirementsOfRole } = await import("./acceptance/sheet-file.ts");
   const pages =
     options.sheet === undefined
       ? (await (await import("./sheet.ts")).readSheet(options)).pages
-      : await pagesOf(options.sheet);
-  const page = pages.find(({ name }) => name === options.role);
-  if (page) return page.requirements;
-  throw new EscapementError("E_BAD_VALUE", {
-    option: "--role",
-    value: options.role,
-    expected: "a role of the sheet",
-    hint: `it has ${pages.map(({ name }) => name).join(", ")}`,
-  });
+      : await readSheetFile(options.sheet);
+  return requirementsOfRole(pages, options.role);
 }
 
-interface PageFile {
-  readonly name: string;
-  readonly requirements: readonly SheetRequirement[];
-}
-
-async function pagesOf(file: string): Promise<readonly PageFile[]> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    throw new EscapementError("E_FILE_UNREADABLE", { file, reason: messageOf(error) }, { cause: error });
-  }
-  const { sheetFileSchema } = await import("./acceptance/sheet-file.ts");
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch {
-    document = undefined;
-  }
-  const parsed = sheetFileSchema.safeParse(document);
-  if (parsed.success) return parsed.data.pages as readonly PageFile[];
-  throw new EscapementError(
-    "E_BAD_DATA",
-    {
-      what: `${file} is not a sheet written by escapement capacity sheet -o FILE.json`,
-      hint: "the workbook cannot be read back; write the sheet as .json too",
-    },
-    { at: file },
-  );
-}
-
-const colours = { pass: paint.green, fail: paint.red, unknown: paint.yellow } as const;
+export const resultColours = { pass: paint.green, fail: paint.red, unknown: paint.yellow } as const;
 
 function printResults(results: readonly AcceptanceResult[], counts: Record<Verdict["status"], number>): void {
   print(
     table(
       ["result", "requirement", "seen"],
-      results.map((one) => [colours[one.status](one.status), one.requirement, one.observed]),
+      results.map((one) => [resultColours[one.status](one.status), one.requirement, one.observed]),
     ),
   );
   print();
