@@ -3,6 +3,7 @@ import records from "./000001-records.sql";
 import functions from "./000002-functions.sql";
 import roles from "./000003-roles.sql";
 import drain from "./000004-drain.sql";
+import watchman from "./000005-watchman.sql";
 
 export interface Migration {
   readonly number: number;
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   migration(2, "functions", functions),
   migration(3, "roles", roles),
   migration(4, "drain", drain),
+  migration(5, "watchman", watchman),
 ];
 
 function migration(number: number, name: string, sql: string): Migration {
