@@ -87,9 +87,7 @@ class SshRemote implements Remote {
     for (;;) {
       const leave = await this.#turnstile.enter();
       try {
-        return carrierOf(await this.#open(loginShellLine(script)), leave, this.#onLost, () =>
-          this.#lostError(),
-        );
+        return await this.#open(loginShellLine(script), leave);
       } catch (error) {
         const others = this.#turnstile.inside - 1;
         leave();
@@ -103,7 +101,7 @@ class SshRemote implements Remote {
     }
   }
 
-  #open(line: string): Promise<ClientChannel> {
+  #open(line: string, leave: () => void): Promise<CommandCarrier> {
     const { client }: { client: Client } = this.#chain;
     return new Promise((resolve, reject) => {
       if (this.#lost !== undefined) {
@@ -116,7 +114,8 @@ class SshRemote implements Remote {
         client.exec(line, (error, channel) => {
           done();
           if (error) reject(error);
-          else resolve(channel);
+          // Listened to at once: a short command's exit status may be in the same packet as the permission to run.
+          else resolve(carrierOf(channel, leave, this.#onLost, () => this.#lostError()));
         });
       } catch (error) {
         done();
