@@ -49,16 +49,27 @@ export function planHost(host: string, resources: readonly Resource[], reading: 
       ordered.some((one) => one.kind === "file" && !one.absent && one.path.endsWith(`/${unit}`)),
   };
   const entries = ordered.map((resource) => ({ resource, judged: judge(resource, context, reading.paths) }));
+  const restarts = dueRestarts(entries, reading);
+  reading.rest();
   return {
     host,
     entries,
-    restarts: dueRestarts(entries, reading),
+    restarts,
     interrupted: reading.transactions
       .filter(({ state }) => state === "open" || state === "applied")
       .map(({ id }) => id),
-    digest: digest(resources),
+    digest: digest(resources.map(digestOf)),
     reading,
   };
+}
+
+/** Resources that are the same for many hosts are one object. */
+const digests = new WeakMap<Resource, string>();
+
+function digestOf(resource: Resource): string {
+  const known = digests.get(resource) ?? digest(resource);
+  digests.set(resource, known);
+  return known;
 }
 
 /** Every step, in the order of the resources; of several texts for one file the last counts. */

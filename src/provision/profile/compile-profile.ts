@@ -167,7 +167,8 @@ function inOrder(resources: readonly Resource[]): readonly Resource[] {
     const after = resource.after.filter((id) => byId.has(id));
     for (const id of after) visit(byId.get(id)!, [...above, resource.id]);
     done.add(resource.id);
-    ordered.push({ ...resource, after });
+    // What is as it was stays the one object that other hosts have, too.
+    ordered.push(after.length === resource.after.length ? resource : { ...resource, after });
   };
   for (const resource of resources) visit(resource, []);
   return ordered;

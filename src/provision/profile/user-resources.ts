@@ -3,7 +3,16 @@ import { formatPosition } from "../../spec/problem.ts";
 import type { Resource } from "../resource.ts";
 import type { PlacedResource } from "./resolved-profile.ts";
 
+/** The same for every host of a profile, so made once. */
+const made = new WeakMap<PlacedResource, Resource>();
+
 export function userResource(placed: PlacedResource): Resource {
+  const resource = made.get(placed) ?? makeResource(placed);
+  made.set(placed, resource);
+  return resource;
+}
+
+function makeResource(placed: PlacedResource): Resource {
   const { resource } = placed;
   const from = formatPosition(placed);
   const id = idOf(resource);
