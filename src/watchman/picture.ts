@@ -135,6 +135,34 @@ export interface ClockStep {
   readonly offsetMs: number;
 }
 
+/** A process's wall clock minus the database's, and by how much the measurement may be wrong. */
+export interface ClockReading {
+  readonly node: string;
+  readonly part: "scheduler" | "executor" | "watchman";
+  readonly host: string;
+  readonly offsetMs: number;
+  /** Half the round trip; 0 where the process has not said. */
+  readonly errorMs: number;
+}
+
+/** The time service of the watchman's own host. */
+export interface ClockSourceState {
+  readonly node: string;
+  /** Empty: it is well. */
+  readonly problems: readonly string[];
+  /** What it was judged by, for people. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** A definition in the records that is not what the watchman has seen before. */
+export interface TamperedDefinition {
+  readonly jobId: number;
+  readonly version: number;
+  readonly was: string;
+  /** Null: the row is gone. */
+  readonly is: string | null;
+}
+
 /** The server that holds the records. Null: this login may not see it. */
 export interface StoreHealth {
   readonly databaseBytes: number | null;
@@ -173,6 +201,11 @@ export interface Picture {
   readonly failed: readonly FailedExecution[];
   readonly shards: readonly TroubledShard[];
   readonly clockSteps: readonly ClockStep[];
+  /** Of living processes. */
+  readonly clocks: readonly ClockReading[];
+  /** Null: no time service could be asked. */
+  readonly clockSource: ClockSourceState | null;
+  readonly tampered: readonly TamperedDefinition[];
   /** Oldest first, this pass included. */
   readonly backlog: readonly BacklogSample[];
   /** Null: not looked at in this pass. */

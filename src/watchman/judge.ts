@@ -1,0 +1,68 @@
+/** All rules on one picture. */
+import type { Finding, RuleName } from "./finding.ts";
+import type { Picture } from "./picture.ts";
+import { clockOffset, clockSource, clockStep, schedulerClocks } from "./rules/clocks.ts";
+import { deadlineAtRisk } from "./rules/deadline-at-risk.ts";
+import { definitionChanged, scheduleEdited } from "./rules/definitions.ts";
+import { fastFinish, fewRows, longDuration } from "./rules/finishes.ts";
+import { fireGap } from "./rules/fire-gap.ts";
+import { lateStart } from "./rules/late-start.ts";
+import { missingSuccess } from "./rules/missing-success.ts";
+import { noLeader } from "./rules/no-leader.ts";
+import { notOpened } from "./rules/not-opened.ts";
+import { executorSilent, noExecutor, schedulerSilent, timeZoneMismatch } from "./rules/processes.ts";
+import { retryExhausted } from "./rules/retry-exhausted.ts";
+import type { Rule } from "./rules/rule.ts";
+import { replicaBehind, storeFull, xminHeld } from "./rules/store-health.ts";
+import { reclaimLoop, stuckRunning } from "./rules/stuck-running.ts";
+import { backlogGrowing, recordsNotGrowing } from "./rules/trends.ts";
+import type { WatchSettings } from "./settings.ts";
+
+const rules: readonly Rule[] = [
+  noLeader,
+  missingSuccess,
+  notOpened,
+  fireGap,
+  deadlineAtRisk,
+  retryExhausted,
+  stuckRunning,
+  reclaimLoop,
+  lateStart,
+  noExecutor,
+  executorSilent,
+  schedulerSilent,
+  timeZoneMismatch,
+  clockOffset,
+  schedulerClocks,
+  clockStep,
+  clockSource,
+  definitionChanged,
+  scheduleEdited,
+  fastFinish,
+  fewRows,
+  longDuration,
+  backlogGrowing,
+  recordsNotGrowing,
+  replicaBehind,
+  xminHeld,
+  storeFull,
+];
+
+/** Everything that is wrong in the picture, the most urgent rules first. */
+export function judge(picture: Picture, settings: WatchSettings): Finding[] {
+  return rules.flatMap((rule) => rule(picture, settings));
+}
+
+/** The finding of a store that does not answer: all that can be said without it. */
+export function storeUnreachable(reason: string, awayMs: number, node: string): Finding {
+  const rule: RuleName = "store-unreachable";
+  return {
+    rule,
+    key: rule,
+    severity: "critical",
+    message: `the record store has not answered the watchman on ${node} for ${Math.round(awayMs / 1000)} s: ${reason}`,
+    evidence: { reason, awayMs, node },
+    cause: "store",
+    hint: "escapement store status",
+  };
+}
