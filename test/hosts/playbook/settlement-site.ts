@@ -101,14 +101,14 @@ apiVersion: escapement/v1
 kind: Job
 metadata: { name: refresh, namespace: finance }
 spec:
-  description: One row at every fire, in a table without a unique key: what was lost or doubled is seen there.
+  description: One row at every fire, in a table without a unique key, where what was lost or doubled is seen.
 ${indent(common)}
   command: [/bin/sh, -c, "sleep 1; exec /opt/escapement/current/node snapshot.mjs"]
   environment: { LEDGER_URL: "${ledger}" }
   schedule: { cron: "*/3 * * * * *" }
   misfire: { policy: run-now, threshold: 1m }
   blocking: { policy: allow }
-  catchUp: { maxFires: 100, keep: oldest }
+  catchUp: { maxFires: 5, keep: oldest }
   shards: { by: none }
   resources: { class: io, peakMemory: 128MiB }
   effects:
