@@ -50,5 +50,9 @@ export async function look(
   const facts = await runBundle(remote, bundle, { what: "reading", deadlineMs: settleDeadlineMs });
   // Another change is being made, or waits: the plan shows it as interrupted.
   if (resultOf(facts).result !== "read") return look(remote, resources, options);
-  return new Reading(facts, paths);
+  // What was put right on the way is no fact of the host as it is.
+  return new Reading(
+    facts.filter((fact) => !/^(?:settled|result)\t/.test(fact)),
+    paths,
+  );
 }

@@ -20,10 +20,13 @@ import { hostLab, noHosts } from "../../support/host-lab.ts";
 import { until } from "../../support/until.ts";
 import { connectTo, fingerprint, shell } from "./lab-targets.ts";
 
-const service = (note: string) => `[Unit]
+const service = (
+  note: string,
+  start = "cat /etc/made.conf >/run/made.started; exec sleep infinity",
+) => `[Unit]
 Description=${note}
 [Service]
-ExecStart=/bin/sh -c 'cat /etc/made.conf >/run/made.started; exec sleep infinity'
+ExecStart=/bin/sh -c '${start}'
 [Install]
 WantedBy=multi-user.target
 `;
@@ -42,7 +45,7 @@ const wanted: readonly Resource[] = [
   },
   file("/etc/made.conf", "new\n", { restarts: [restart("made.service")] }),
   file("/etc/systemd/system/made.service", service("new"), { restarts: [restart("made.service")] }),
-  file("/etc/systemd/system/other.service", service("other")),
+  file("/etc/systemd/system/other.service", service("other", "exec sleep infinity")),
   unit("made.service"),
   unit("other.service", { after: ["file:/etc/systemd/system/other.service"] }),
 ];
@@ -103,7 +106,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
       const bundle = applyBundle(planned, probesOf(wanted), { id, confirmSeconds: 60, stopAt });
       const exec = { what: "apply", deadlineMs: 120_000 };
       const said = await over((remote) => runBundle(remote, bundle, exec)).catch(() => undefined);
-      if (said) expect(said.at(-1)).toMatch(/^result\tapplied/);
+      if (said) expect(said.at(-1), said.join("\n")).toMatch(/^result\tapplied/);
       if (way === "power") {
         await lab().powerOff(host);
         await lab().powerOn(host);
