@@ -97,6 +97,4 @@ export const playbookSchema = z.strictObject({
 
 export type PlaybookDocument = z.output<typeof playbookSchema>;
 export type PlaybookStep = PlaybookDocument["spec"]["steps"][number];
-export type PlaybookCheck = NonNullable<PlaybookStep["guard"]>;
-export type PlaybookAction = PlaybookStep["action"];
 export type HostRole = (typeof hostRoles)[number];
