@@ -174,6 +174,21 @@ test("a confirmed change is not put back by a timer that comes late", async () =
   expect(on.snapshot()).toEqual(after);
 });
 
+test("killed while it is being confirmed: wholly new, and it stays", async () => {
+  for (const stopAt of [1, 2]) {
+    const on = old();
+    await apply(on, await plan(on, wanted));
+    const id = "20260101T000000Z-a";
+    const killed = await on.run(confirmBundle(id, { paths: on.paths, path: on.bin, stopAt }));
+    expect(killed).toHaveProperty("lost");
+    await (stopAt === 1 ? on.powerCycle() : on.undo("timer"));
+    expect(on.text("/etc/deep/er/two.conf")).toBe("two new\n");
+    expect(on.text("running/one.service")).toBe(on.text("/etc/one.conf"));
+    expect(hasChanges(await plan(on, wanted))).toBe(false);
+    expect(await confirm(on)).toEqual({ facts: ["result\tcommitted\t"] });
+  }
+});
+
 test("while a change waits for its confirmation, others are refused", async () => {
   const on = old();
   const planned = await plan(on, wanted);

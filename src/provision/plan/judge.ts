@@ -85,23 +85,3 @@ export function judge(resource: Resource, context: JudgeContext, paths: HostPath
       return judgeTable(resource, context, paths);
   }
 }
-
-/** Where facts of a resource are bound: the words that its fact lines begin with, for "moved" messages. */
-export function factKeys(resource: Resource, paths: HostPaths): string[] {
-  return ownProbes(resource).map((probe) => {
-    switch (probe.kind) {
-      case "path":
-        return paths.root + probe.path;
-      case "mount":
-        return probe.mountPoint;
-      case "nft-table":
-        return probe.table;
-      case "sysctl":
-        return probe.key.replaceAll(".", "/");
-      case "kernel-command-line":
-        return "cmdline";
-      default:
-        return probe.name;
-    }
-  });
-}
