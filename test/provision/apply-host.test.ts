@@ -116,6 +116,15 @@ test("a host that cannot be reached was not begun", async () => {
   });
 });
 
+test("the runner dies in the middle: the next contact puts all back at once, and the outcome says so", async () => {
+  ready();
+  const ended = await applyHost(await plan(), options({ stopAt: 7, confirmSeconds: 60 }));
+  expect(ended).toMatchObject({ status: "failed", result: "reverted", changes: 0 });
+  expect(on.text("/etc/one.conf")).toBe("old\n");
+  const early = await applyHost(await plan(), options({ stopAt: 1 }));
+  expect(early).toMatchObject({ status: "failed", result: "refused" });
+});
+
 test("a full disk refuses the change before it begins", async () => {
   ready();
   on.program("cp", "#!/bin/sh\necho 'cp: No space left on device' >&2\nexit 1\n");
