@@ -1,6 +1,6 @@
 /** chronyd: several sources that must agree, slewing, and a step at most at boot before the scheduler starts. */
 import { formatDuration } from "../../../base/duration.ts";
-import type { Resource } from "../../resource.ts";
+import type { Resource, Restart } from "../../resource.ts";
 import type { HostContext } from "../host-context.ts";
 import { computed, fromSetting } from "../host-context.ts";
 import { file, fileHead, linesFile, packageOf, unit } from "../make-resource.ts";
@@ -11,7 +11,11 @@ const configuration = "/etc/chrony/chrony.conf";
 /** chronyd's own word for each way. `system` lets the kernel step. */
 const leapModes = { slew: "slew", step: "step", ignore: "ignore" } as const;
 
-const restart = [{ unit: "chrony.service", action: "restart", unless: "active-scheduler" }] as const;
+/** A restart may step the clock: never under the scheduler that leads. Other hosts have nobody to ask. */
+function restartOf(context: HostContext): readonly Restart[] {
+  const guarded = context.roles.has("scheduler");
+  return [{ unit: "chrony.service", action: "restart", ...(guarded && { unless: "active-scheduler" }) }];
+}
 
 export const clock: Feature<"clock"> = (section, context) => {
   const sources = context.list("timeSources");
@@ -31,7 +35,7 @@ export const clock: Feature<"clock"> = (section, context) => {
       lines: chronyLines(section, sources?.value ?? []),
       risk: "medium",
       after: ["package:chrony"],
-      restarts: restart,
+      restarts: restartOf(context),
       validator: { name: "chronyd -p", argv: ["chronyd", "-p", "-f", "{file}"] },
       unavailable: sources
         ? undefined
@@ -110,7 +114,7 @@ function inContainer(context: HostContext): readonly Resource[] {
       ].join("\n"),
       risk: "medium",
       after: ["package:chrony"],
-      restarts: restart,
+      restarts: restartOf(context),
       provenance: [
         computed("clock.control", "watch only (-x)", `container: ${container} may not set the clock`),
       ],
