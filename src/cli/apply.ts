@@ -81,7 +81,11 @@ async function run(words: string[], options: ApplyCommandOptions): Promise<void>
   const { plans, failures } =
     file === undefined ? await planNow(definitions) : await planOf(file, names, definitions);
   const changing = [...plans.values()].filter(({ plan }) => hasChanges(plan));
-  if (!options.json) for (const { plan } of changing) print(planText(plan, { diff: options.diff ?? false }));
+  if (!options.json) {
+    for (const { plan } of changing) print(planText(plan, { diff: options.diff ?? false }));
+    for (const [host, { notes }] of plans)
+      for (const { severity, text } of notes) if (severity === "warning") say(`${host}: ${text}`);
+  }
   for (const one of failures) say(outcomeText(one));
   if (changing.length > 0 && !options.yes) await askFirst(changing.length);
   const outcomes = [...failures, ...(await applyAll(plans, definitions, options, failures.length > 0))];

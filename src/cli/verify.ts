@@ -55,7 +55,7 @@ export async function lookAtHosts(
   const { verdictOf } = await import("../provision/drift/verdict.ts");
   const results = await planFleet({ ...reach, describe, cache, targets: hosts.map(({ target }) => target) });
   return results.map((result): HostVerdict => {
-    if (result.status === "ok") return verdictOf(result.value.plan);
+    if (result.status === "ok") return verdictOf(result.value.plan, result.value.clock);
     const { host, status, message } = result;
     return {
       host,

@@ -116,7 +116,7 @@ function factsOf(resources: readonly Resource[], drift: Readonly<Record<string, 
       default:
         throw new Error(`a simulated host has no ${resource.kind}`);
     }
-  lines.push(`host\t${bootId}\t~\t86400.10\t1700100000.000`);
+  lines.push(`host\t${bootId}\t~\t86400.10\t${(Date.now() / 1000).toFixed(3)}`);
   for (const section of ["path", "sum", "package", "unit", "group", "sysctl", "state"])
     lines.push(`end\t${section}\t0`);
   return lines;

@@ -1,4 +1,5 @@
 /** What became of one host, and the recap of all. */
+import type { ErrorCode } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import type { HostFailure } from "../../remote/failure.ts";
 
@@ -27,6 +28,8 @@ export interface HostOutcome {
   readonly deferred: readonly { readonly unit: string; readonly reason: string }[];
   /** What moved between plan and apply. */
   readonly moved: readonly string[];
+  /** Of the error on the way to the host; what the host itself says has a reason only. */
+  readonly code?: ErrorCode;
   readonly reason?: string;
   readonly hint?: string;
   readonly transaction?: string;
@@ -44,9 +47,9 @@ export function outcome(
 }
 
 /** An error on the way to the host, as the host's outcome. */
-export function outcomeOfFailure(host: string, { status, message, hint }: HostFailure): HostOutcome {
+export function outcomeOfFailure(host: string, { status, code, message, hint }: HostFailure): HostOutcome {
   const result = status === "unknown" ? "lost" : "not-started";
-  return outcome(host, status, result, { reason: message, hint });
+  return outcome(host, status, result, { code, reason: message, hint });
 }
 
 /** 0 all well; 3 some hosts failed; 1 all did; 69 none was reached; 5 something could not be judged. */

@@ -44,6 +44,13 @@ esc_fail() {
   esc_result broken "$1: $2; and putting it back did not finish, see $T/undo.log"
 }
 
+# Arguments: step, path. Fails with what the system says to a write beside that path.
+esc_cannot_write() {
+  esc_text=$({ head -c 65536 /dev/zero >"$T/.try"; } 2>&1)
+  rm -f "$T/.try"
+  esc_fail "$1" "cannot write $2${esc_text:+: $esc_text}"
+}
+
 # Arguments: name, command. Any exit but 0 fails the transaction.
 esc_run() {
   esc_name=$1
@@ -88,14 +95,14 @@ esc_open() {
     esc_result refused "$esc_text"
   p open
   esc_expected >"$T/expected"
-  esc_read </dev/null 2>/dev/null | esc_clean | esc_binding >"$T/seen" || esc_fail observe "cannot write $T/seen"
+  esc_read </dev/null 2>/dev/null | esc_clean | esc_binding >"$T/seen" || esc_cannot_write observe "$T/seen"
   if ! cmp -s "$T/expected" "$T/seen"; then
     esc_text=$(comm -3 "$T/expected" "$T/seen" | head -n 50 | sed "s/^$TAB*/moved$TAB/")
     esc_say "$esc_text"
     rm -rf "$T"
     esc_result moved "the host is not as it was when it was planned"
   fi
-  cp -a "$ESC_STATE/pending-restarts/." "$T/pending/" || esc_fail prepare "cannot write $T"
+  cp -a "$ESC_STATE/pending-restarts/." "$T/pending/" || esc_cannot_write prepare "$T"
   printf '%s %s\n' $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" >"$T/runner"
   cat /proc/sys/kernel/random/boot_id >"$T/boot-id"
 }
@@ -121,7 +128,7 @@ esc_packages_now() {
 }
 
 esc_prepared() {
-  esc_undo_script >"$T/undo.sh" && esc_observe_script >"$T/observe.sh" || esc_fail prepare "cannot write $T/undo.sh"
+  esc_undo_script >"$T/undo.sh" && esc_observe_script >"$T/observe.sh" || esc_cannot_write prepare "$T/undo.sh"
   sh -n "$T/undo.sh" || esc_fail prepare "undo.sh is damaged"
   esc_packages_now >"$T/packages.before"
   esc_text=$(find "$T" -type f -exec sync -- {} + 2>&1 && sync "$T" "$T/orig" "$ESC_STATE/txn" 2>&1) || esc_fail prepare "$esc_text"

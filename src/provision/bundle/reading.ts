@@ -77,6 +77,8 @@ export class Reading {
   readonly bootId: string | undefined;
   /** Seconds since 1970 at which the host booted, by its clock as it is now; undefined where unknown. */
   readonly bootedAt: number | undefined;
+  /** Seconds since 1970 by the host's clock when it answered; undefined where unknown. */
+  readonly clockSeconds: number | undefined;
 
   constructor(
     lines: readonly string[],
@@ -99,6 +101,7 @@ export class Reading {
     this.bootId = host?.[0];
     const up = Number(host?.[2]);
     const now = Number(host?.[3]);
+    this.clockSeconds = Number.isFinite(now) ? now : undefined;
     this.bootedAt = Number.isFinite(up) && Number.isFinite(now) ? now - up : undefined;
   }
 

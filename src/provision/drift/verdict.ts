@@ -16,7 +16,8 @@ export interface HostVerdict {
   readonly deviations: readonly Deviation[];
 }
 
-export function verdictOf(plan: HostPlan): HostVerdict {
+/** @param clock what is wrong with the host's clock, if anything is known to be */
+export function verdictOf(plan: HostPlan, clock?: string): HostVerdict {
   const deviations: Deviation[] = plan.interrupted.map((id) => ({
     id: `transaction:${id}`,
     answer: "no",
@@ -30,6 +31,7 @@ export function verdictOf(plan: HostPlan): HostVerdict {
   for (const { unit, reason, pending } of plan.restarts)
     if (pending || reason.startsWith("the service is older"))
       deviations.push({ id: `restart:${unit}`, answer: "no", because: reason });
+  if (clock !== undefined) deviations.push({ id: "clock", answer: "no", because: clock });
   const answer = deviations.some((one) => one.answer === "no")
     ? "no"
     : deviations.length > 0

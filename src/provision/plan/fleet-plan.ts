@@ -7,6 +7,7 @@ import type { HostFacts } from "../../hardware/host-facts.ts";
 import { type FleetOptions, type HostResult, runFleet } from "../../remote/fleet.ts";
 import type { Remote } from "../../remote/remote.ts";
 import type { Resource } from "../resource.ts";
+import { clockDifference } from "./clock-difference.ts";
 import type { FactCache } from "./fact-cache.ts";
 import type { HostPlan } from "./host-plan.ts";
 import { type LookOptions, lookAndPlan } from "./look.ts";
@@ -24,6 +25,8 @@ export interface PlannedHost {
   readonly plan: HostPlan;
   readonly facts: HostFacts;
   readonly notes: Described["notes"];
+  /** A sentence where the host's clock and this machine's differ; it is among the notes, too. */
+  readonly clock?: string;
 }
 
 export interface FleetPlanOptions extends LookOptions, Omit<FleetOptions<PlannedHost>, "work"> {
@@ -64,7 +67,11 @@ async function planWith(
       what: `${remote.host}: ${error.text}`,
       hint: "change the profile or the inventory; nothing was changed on the host",
     });
-  return { plan: await lookAndPlan(remote, resources, options), facts, notes };
+  const askedMs = Date.now();
+  const plan = await lookAndPlan(remote, resources, options);
+  const clock = clockDifference(plan.reading.clockSeconds, askedMs, Date.now());
+  if (clock === undefined) return { plan, facts, notes };
+  return { plan, facts, notes: [...notes, { severity: "warning", text: clock }], clock };
 }
 
 async function gather(remote: Remote): Promise<HostFacts> {
