@@ -69,7 +69,8 @@ export function startHost(place: LabPlace, host: string, pool: string): void {
     stdio: ["ignore", log, log],
     detached: true,
     cwd: "/",
-    env: { PATH: process.env.PATH, ...place.mark },
+    // Settings of its own network are a host's to change, as on a real machine.
+    env: { PATH: process.env.PATH, SYSTEMD_NSPAWN_API_VFS_WRITABLE: "network", ...place.mark },
   });
   closeSync(log);
   child.on("error", () => {});
