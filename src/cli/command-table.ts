@@ -57,6 +57,11 @@ export const commandTable: readonly CommandEntry[] = [
   },
   { name: "undrain", summary: "give a drained executor work again", load: () => import("./undrain.ts") },
   {
+    name: "watchman",
+    summary: "watch from another machine that every fire happens, and alert",
+    load: () => import("./watchman.ts"),
+  },
+  {
     name: "executor-supervisor",
     summary: "own the children of one executor (started by it)",
     hidden: true,

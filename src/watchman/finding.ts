@@ -30,6 +30,7 @@ export const ruleNames = [
   "replica-behind",
   "xmin-held",
   "store-full",
+  "rule-failed",
 ] as const;
 
 export type RuleName = (typeof ruleNames)[number];

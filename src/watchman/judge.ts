@@ -1,4 +1,5 @@
 /** All rules on one picture. */
+import { messageOf } from "../base/errors.ts";
 import type { Finding, RuleName } from "./finding.ts";
 import type { Picture } from "./picture.ts";
 import { clockOffset, clockSource, clockStep, schedulerClocks } from "./rules/clocks.ts";
@@ -50,7 +51,25 @@ const rules: readonly Rule[] = [
 
 /** Everything that is wrong in the picture, the most urgent rules first. */
 export function judge(picture: Picture, settings: WatchSettings): Finding[] {
-  return rules.flatMap((rule) => rule(picture, settings));
+  return rules.flatMap((rule) => {
+    try {
+      return rule(picture, settings);
+    } catch (error) {
+      return [ruleFailed(rule.name, error)];
+    }
+  });
+}
+
+/** One rule that cannot judge must not blind the others, and must not pass for content. */
+function ruleFailed(name: string, error: unknown): Finding {
+  return {
+    rule: "rule-failed",
+    key: `rule-failed:${name}`,
+    severity: "critical",
+    message: `the watchman cannot judge ${name}: ${messageOf(error)}`,
+    evidence: { rule: name },
+    hint: "escapement watchman --once --cluster cluster.yaml",
+  };
 }
 
 /** The finding of a store that does not answer: all that can be said without it. */

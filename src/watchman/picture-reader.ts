@@ -28,7 +28,7 @@ import {
 } from "../store/watch/jobs.ts";
 import { readBacklogSample, readFailed, readShardTrouble } from "../store/watch/trouble.ts";
 import type { DigestBook } from "./digest-book.ts";
-import { FireAudit } from "./fire-audit.ts";
+import { type AuditSettings, FireAudit } from "./fire-audit.ts";
 import { JobMemory } from "./job-memory.ts";
 import type {
   BacklogSample,
@@ -68,12 +68,18 @@ export class PictureReader {
   #passes = 0;
   #baselineAt = 0;
 
-  constructor(db: Database, settings: WatchSettings, digests: DigestBook, clock: OwnClock) {
+  constructor(
+    db: Database,
+    settings: WatchSettings,
+    digests: DigestBook,
+    clock: OwnClock,
+    audit: Partial<AuditSettings> = {},
+  ) {
     this.#db = db;
     this.#settings = settings;
     this.#digests = digests;
     this.#clock = clock;
-    this.#audit = new FireAudit({ settleMs: settings.openWithinMs });
+    this.#audit = new FireAudit({ settleMs: settings.openWithinMs, ...audit });
   }
 
   /** @throws E_STORE_UNAVAILABLE and other errors of the store */
