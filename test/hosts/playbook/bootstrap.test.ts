@@ -205,15 +205,30 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     expect((await ask("sched-2", "status")).drained).toEqual([]);
   }, 300_000);
 
-  test("retire-host: drained, stopped, and out of the store", async () => {
+  test("retire-host: drained, stopped, and out of the store; its undo and add-executor bring it back", async () => {
+    const executorsOf = async () => {
+      const { drained, executors } = await ask("sched-2", "status");
+      const names = (rows: { node: string }[]) => rows.map((one) => one.node);
+      return { drained: names(drained), executors: names(executors) };
+    };
+    const both = { drained: [], executors: ["exec-1", "exec-2"] };
+    const retired = { drained: ["exec-1"], executors: ["exec-2"] };
     await playbook("retire-host", "--host", "exec-1");
     expect(await onHost("exec-1", "systemctl", "is-active", "escapement-executor")).toBe("inactive");
-    const { drained, executors } = await ask("sched-2", "status");
-    expect(drained.map((one: { node: string }) => one.node)).toEqual(["exec-1"]);
-    expect(executors.map((one: { node: string }) => one.node)).toEqual(["exec-2"]);
+    expect(await executorsOf()).toEqual(retired);
     await playbook("retire-host", "--host", "exec-1", "--undo");
-    expect((await ask("sched-2", "status")).drained).toEqual([]);
-  }, 300_000);
+    await until(async () => JSON.stringify(await executorsOf()) === JSON.stringify(both), {
+      what: "the executor to be back",
+      deadlineMs: 60_000,
+      everyMs: 1_000,
+    });
+    await playbook("retire-host", "--host", "exec-1");
+    expect(await executorsOf()).toEqual(retired);
+    expect(did(await playbook("add-executor", "--host", "exec-1"))).toEqual(
+      expect.arrayContaining(["login exec-1", "executor exec-1", "work exec-1"]),
+    );
+    expect(await executorsOf()).toEqual(both);
+  }, 600_000);
 
   test("of all fires under this load none was lost and none was doubled", async () => {
     const { now } = await ask("sched-2", "status");
