@@ -183,6 +183,6 @@ test("packages: installed with services held, lock held and missing lists told a
     argv: ["sh", `${on.paths.state}/txn/${done.transaction}/undo.sh`, "rollback"],
     deadlineMs: 20_000,
   });
-  expect(on.text("/dpkg.log")).toBe("--purge --force-remove-reinstreq chrony libx\n");
+  expect(on.text("/dpkg.log")).toBe("--remove --force-remove-reinstreq chrony libx\n");
   expect(on.text("/etc/one.conf")).toBe("old\n");
 });

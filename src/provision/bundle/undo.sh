@@ -153,7 +153,8 @@ undo_user() { ! getent passwd "$1" >/dev/null || try userdel "$1"; u; }
 undo_group() { ! getent group "$1" >/dev/null || try groupdel "$1"; u; }
 
 # Takes off every package that the transaction brought, also those pulled in. Where it
-# was cut short while it installed, these are all that were not there before.
+# was cut short while it installed, these are all that were not there before. A rollback
+# comes later, perhaps much later: what a service has written since, a purge would delete.
 undo_packages() {
   list=$T/packages.after
   if [ ! -e "$list" ]; then
@@ -165,7 +166,9 @@ undo_packages() {
   if [ -n "$news" ]; then
     DEBIAN_FRONTEND=noninteractive
     export DEBIAN_FRONTEND
-    try dpkg --purge --force-remove-reinstreq $news
+    take=--purge
+    [ "$mode" != rollback ] || take=--remove
+    try dpkg "$take" --force-remove-reinstreq $news
   fi
   u
 }
