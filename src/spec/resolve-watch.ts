@@ -104,6 +104,11 @@ function define({ file, value: { metadata, spec } }: WatchFile): WatchDefinition
     http: spec.http,
     spoolFile: resolve(folder, spec.spoolFile),
     thresholds: spec.thresholds,
+    jobs: spec.jobs.map(({ job, grace, deadline }) => ({
+      job,
+      graceMs: grace,
+      deadlineMs: deadline ?? null,
+    })),
     rules: Object.fromEntries(
       Object.entries(spec.rules).map(([name, rule]) => [
         name,

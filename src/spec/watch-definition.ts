@@ -82,6 +82,12 @@ export interface WatchDefinition {
   readonly http: HttpAddress;
   readonly spoolFile: string;
   readonly thresholds: WatchThresholds;
+  /** The first that fits counts. */
+  readonly jobs: readonly {
+    readonly job: string;
+    readonly graceMs: number;
+    readonly deadlineMs: number | null;
+  }[];
   readonly rules: Readonly<Record<string, WatchRule>>;
   readonly channels: readonly WatchChannel[];
   /** The first that fits counts; the last one fits all. */

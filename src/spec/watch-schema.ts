@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from "./scalar-schema.ts";
 import { channel, heartbeat } from "./watch-channel-schema.ts";
-import { thresholds } from "./watch-threshold-schema.ts";
+import { jobLimits, thresholds } from "./watch-threshold-schema.ts";
 
 export const severities = ["info", "warning", "critical"] as const;
 
@@ -134,6 +134,7 @@ export const watchSchema = z.strictObject({
       .default({ address: "127.0.0.1", port: 7072 }),
     spoolFile: text("Alerts are kept here while the store is away; relative to this file."),
     thresholds,
+    jobs: z.array(jobLimits).describe("Limits of single jobs: the first that fits counts.").default([]),
     rules: z
       .record(text("The name of a rule."), rule)
       .describe("Changes to single rules, by name; docs/watchman.md lists them.")

@@ -73,3 +73,8 @@ function summary(others: readonly Observation[]): string {
   for (const { rule } of others) counts.set(rule, (counts.get(rule) ?? 0) + 1);
   return [...counts].map(([rule, count]) => `${count} × ${rule}`).join(", ");
 }
+
+/** The keys under which an observation may be in the book. */
+export function groupKeys(one: Observation): string[] {
+  return one.cause === undefined ? [one.key] : [one.key, `cause:${one.cause}`];
+}

@@ -71,7 +71,8 @@ export interface Outgoing {
 
 export function messageOfAlert(alert: BookAlert, phase: Phase): AlertMessage {
   return {
-    id: `${alert.key}#${alert.episode}:${phase}`,
+    // Not the episode: who works from the spool does not know how many there were.
+    id: `${alert.key}@${alert.firstSeen.toISOString()}:${phase}${phase === "raised" ? `-${alert.severity}` : ""}`,
     phase,
     key: alert.key,
     episode: alert.episode,

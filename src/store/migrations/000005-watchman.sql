@@ -26,10 +26,10 @@ CREATE INDEX alert_outbox_unresolved ON escapement.alert_outbox (last_at) WHERE 
 -- One row a message and channel. Accepted is written only after the receiver has accepted.
 CREATE TABLE escapement.alert_delivery (
   delivery_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  alert_key text NOT NULL REFERENCES escapement.alert_outbox (dedup_key) ON DELETE CASCADE,
-  episode integer NOT NULL,
-  phase text NOT NULL CHECK (phase IN ('open', 'raised', 'escalated', 'resolved', 'test')),
+  -- The same for every try and channel: a message is queued once for each channel, whoever queues it again.
+  message_id text NOT NULL,
   channel text NOT NULL,
+  alert_key text NOT NULL REFERENCES escapement.alert_outbox (dedup_key) ON DELETE CASCADE,
   message jsonb NOT NULL,
   fallback text[] NOT NULL DEFAULT '{}',
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'accepted', 'failed')),
@@ -40,7 +40,7 @@ CREATE TABLE escapement.alert_delivery (
   claimed_until timestamptz,
   accepted_at timestamptz,
   last_error text,
-  UNIQUE (alert_key, episode, phase, channel)
+  UNIQUE (message_id, channel)
 );
 CREATE INDEX alert_delivery_pending ON escapement.alert_delivery (channel, delivery_id) WHERE state = 'pending';
 

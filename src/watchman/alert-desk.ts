@@ -1,0 +1,268 @@
+/**
+ * Where findings become alerts that arrive. Each pass: the book is read, moved
+ * one step, written together with the messages that follow from it, and the
+ * messages are handed over in the background.
+ *
+ *   store answers:  book and queue in the store; what the spool holds goes there first
+ *   store away:     book in memory, queue in the spool; nothing is called over
+ */
+import { isEscapementError, messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { monotonicMs } from "../base/monotonic.ts";
+import type { WatchDefinition } from "../spec/watch-definition.ts";
+import type { Database } from "../store/database.ts";
+import { forgetPending, readBook, writeBook } from "../store/watch/alert-book.ts";
+import {
+  bringInDeliveries,
+  channelHealth,
+  queueDeliveries,
+  releaseClaims,
+  unacceptedTests,
+} from "../store/watch/outbox.ts";
+import { activeSilences } from "../store/watch/silence.ts";
+import { noteWatchmanPass, noteWatchmanStart, type WatchmanIdentity } from "../store/watch/watchman-row.ts";
+import { type BookAlert, messageOfAlert, type Observation, type Outgoing } from "./alert.ts";
+import { advanceBook, type BookStep } from "./alert-book.ts";
+import { groupKeys } from "./alert-group.ts";
+import type { AlertSink } from "./alert-sink.ts";
+import { fromRow, notedObservations, toRow } from "./book-rows.ts";
+import type { Channel } from "./channels/channel.ts";
+import { openChannels } from "./channels/open-channels.ts";
+import { channelObservations } from "./delivery-observations.ts";
+import { asNewDelivery, type DeliveryQueue, StoreQueue } from "./delivery-queue.ts";
+import type { Finding } from "./finding.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { Outbox } from "./outbox.ts";
+import type { Picture } from "./picture.ts";
+import { QuietTimes, type Silence } from "./quiet.ts";
+import { Spool } from "./spool.ts";
+import { TestAlerts } from "./test-alert.ts";
+
+export interface DeskOptions {
+  readonly watch: WatchDefinition;
+  readonly db: Database;
+  readonly who: WatchmanIdentity;
+  readonly log: Log;
+}
+
+/** What others have noted longer ago is history. */
+const notedForMs = 86_400_000;
+
+export class AlertDesk implements AlertSink {
+  readonly #watch: WatchDefinition;
+  readonly #db: Database;
+  readonly #who: WatchmanIdentity;
+  readonly #log: Log;
+  readonly #channels: ReadonlyMap<string, Channel>;
+  readonly #outbox: Outbox;
+  readonly #spool: Spool;
+  readonly #quiet: QuietTimes;
+  readonly #tests: TestAlerts | undefined;
+  readonly #heartbeat: Heartbeat | undefined;
+  readonly #startedMs = monotonicMs();
+  readonly #resentMs = new Map<string, number>();
+  #book: ReadonlyMap<string, BookAlert>;
+  #silences: readonly Silence[] = [];
+  #graceUntil: Date | undefined;
+  #clock: { readonly now: Date; readonly atMs: number } | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #busy = false;
+
+  private constructor({ watch, db, who, log }: DeskOptions, spool: Spool) {
+    this.#watch = watch;
+    this.#db = db;
+    this.#who = who;
+    this.#log = log;
+    this.#channels = openChannels(watch.channels);
+    this.#outbox = new Outbox(this.#channels, watch.delivery, log);
+    this.#spool = spool;
+    this.#quiet = new QuietTimes(watch.windows);
+    this.#tests = watch.testAlert && new TestAlerts(watch.testAlert, [...this.#channels.keys()]);
+    this.#heartbeat = watch.heartbeat && new Heartbeat(watch.heartbeat, log);
+    this.#book = new Map(spool.alerts.map((alert) => [alert.key, alert]));
+  }
+
+  /** Reads the spool; the store need not be there. @throws E_FILE_UNREADABLE */
+  static async open(options: DeskOptions): Promise<AlertDesk> {
+    return new AlertDesk(options, await Spool.open(options.watch.spoolFile));
+  }
+
+  /** For metrics: what is open, what waits in the spool, and rounds in a row that a channel did not accept. */
+  get status(): {
+    readonly open: readonly BookAlert[];
+    readonly spooled: number;
+    readonly channels: readonly { readonly name: string; readonly failures: number }[];
+  } {
+    return {
+      open: [...this.#book.values()].filter((one) => one.opened !== null && one.resolved === null),
+      spooled: this.#spool.pending,
+      channels: [...this.#channels.keys()].map((name) => ({ name, failures: this.#outbox.failuresOf(name) })),
+    };
+  }
+
+  async present(findings: readonly Finding[], picture: Picture | null): Promise<void> {
+    const now = picture?.now ?? this.#estimate();
+    if (picture) this.#clock = { now, atMs: monotonicMs() };
+    const queue = (picture && (await this.#inStore(findings, now))) ?? (await this.#inSpool(findings, now));
+    this.#begin(queue, now);
+  }
+
+  /** Waits for the round that is on its way. */
+  async settled(): Promise<void> {
+    await this.#round;
+  }
+
+  async close(): Promise<void> {
+    await this.settled();
+  }
+
+  /** The database's clock, carried on by our own stopwatch. Without ever having asked it, ours must do. */
+  #estimate(): Date {
+    if (!this.#clock) return new Date();
+    return new Date(this.#clock.now.getTime() + monotonicMs() - this.#clock.atMs);
+  }
+
+  /** @returns undefined when the store would not have it */
+  async #inStore(findings: readonly Finding[], now: Date): Promise<DeliveryQueue | undefined> {
+    let step: BookStep | undefined;
+    try {
+      await this.#arrive(now);
+      const notedSince = new Date(now.getTime() - notedForMs);
+      this.#silences = await activeSilences(this.#db, now);
+      const own: Observation[] = [
+        ...channelObservations(await channelHealth(this.#db), now),
+        ...(this.#tests?.lost(await unacceptedTests(this.#db), now) ?? []),
+      ];
+      const keys = [...new Set([...findings, ...own].flatMap(groupKeys))];
+      const rows = await readBook(this.#db, keys, notedSince);
+      const seen = [...findings, ...own, ...notedObservations(rows, findings, notedSince)];
+      const book = new Map(rows.map((row) => [row.key, fromRow(row)]));
+      step = this.#advance(book, seen, now, true);
+      const test = this.#tests?.due(now);
+      const { alerts, forgotten } = step;
+      const messages = [...this.#wanted(step.messages), ...(test?.messages ?? [])];
+      await this.#db.transaction(async (tx) => {
+        await forgetPending(tx, forgotten);
+        await writeBook(tx, (test ? [...alerts, test.alert] : alerts).map(toRow));
+        await queueDeliveries(tx, messages.map(asNewDelivery), now);
+      });
+      await noteWatchmanPass(this.#db, this.#who.node, now);
+      this.#keep(book, step);
+      return new StoreQueue(this.#db, this.#who.node, this.#spool);
+    } catch (error) {
+      this.#log.error({ error }, "alerts could not be written into the store; the spool takes them");
+      return undefined;
+    }
+  }
+
+  /** Once: says that we are here. Always: hands over what the spool holds. */
+  async #arrive(now: Date): Promise<void> {
+    if (!this.#graceUntil) {
+      this.#graceUntil = await noteWatchmanStart(this.#db, this.#who, now, this.#watch.startUpGraceMs);
+      await releaseClaims(this.#db, this.#who.node);
+    }
+    if (this.#spool.isEmpty) return;
+    // A round that still sends from the spool must have noted what it sent.
+    await this.#round;
+    const { alerts, deliveries } = this.#spool;
+    await this.#db.transaction(async (tx) => {
+      await writeBook(tx, alerts.map(toRow));
+      await bringInDeliveries(tx, deliveries);
+    });
+    await this.#spool.clear();
+    this.#log.info(
+      { alerts: alerts.length, messages: deliveries.length },
+      "the spool was brought into the store",
+    );
+  }
+
+  async #inSpool(findings: readonly Finding[], now: Date): Promise<DeliveryQueue> {
+    const before = this.#book;
+    const step = this.#advance(before, findings, now, false);
+    const changed = step.alerts.filter((one) => isNews(before.get(one.key), one));
+    try {
+      await this.#spool.save(changed, this.#wanted(step.messages).map(asNewDelivery), now);
+    } catch (error) {
+      // Neither store nor disk: what is to be told is tried from memory alone.
+      this.#log.error({ error }, "the spool could not be written");
+    }
+    this.#keep(before, step);
+    return this.#spool;
+  }
+
+  #advance(
+    book: ReadonlyMap<string, BookAlert>,
+    seen: readonly Observation[],
+    now: Date,
+    complete: boolean,
+  ): BookStep {
+    const { rules, routes, silences, everyMs, startUpGraceMs } = this.#watch;
+    const inGrace = this.#graceUntil
+      ? now < this.#graceUntil
+      : monotonicMs() - this.#startedMs < startUpGraceMs;
+    const all = [...silences, ...this.#silences];
+    return advanceBook(book, seen, {
+      ...{ now, complete, inGrace, rules, routes },
+      clearAfterMs: 1.5 * everyMs,
+      quiet: (alert) => this.#quiet.reason(alert, all, now),
+    });
+  }
+
+  #keep(book: ReadonlyMap<string, BookAlert>, step: BookStep): void {
+    const next = new Map(book);
+    for (const alert of step.alerts) next.set(alert.key, alert);
+    for (const key of step.forgotten) next.delete(key);
+    this.#book = next;
+  }
+
+  /** The end of what was only noted is news to nobody but a receiver that keeps state. */
+  #wanted(messages: readonly Outgoing[]): readonly Outgoing[] {
+    return messages.filter(
+      ({ channel, message }) =>
+        message.phase !== "resolved" || message.watched || this.#channels.get(channel)?.keepsState,
+    );
+  }
+
+  /** A slow receiver must not hold up the judging: one round at a time, beside the passes. */
+  #begin(queue: DeliveryQueue, now: Date): void {
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#round = this.#deliver(queue, now)
+      .catch((error: unknown) => {
+        const away = isEscapementError(error) && error.code === "E_STORE_UNAVAILABLE";
+        this.#log.warn({ reason: messageOf(error), away }, "a round of deliveries was cut short");
+      })
+      .finally(() => {
+        this.#busy = false;
+      });
+  }
+
+  async #deliver(queue: DeliveryQueue, now: Date): Promise<void> {
+    const done = this.#outbox.deliver(queue, now);
+    await Promise.allSettled([done, this.#resend()]);
+    // Who can tell nobody must not seem well.
+    if (!this.#outbox.isMute) await this.#heartbeat?.beat();
+    await done;
+  }
+
+  /** Receivers that forget are told again what is open. */
+  async #resend(): Promise<void> {
+    for (const channel of this.#channels.values()) {
+      if (channel.resendEveryMs === undefined) continue;
+      const lastMs = this.#resentMs.get(channel.name) ?? Number.NEGATIVE_INFINITY;
+      if (monotonicMs() - lastMs < channel.resendEveryMs) continue;
+      const open = this.status.open.filter((one) => one.channels.includes(channel.name));
+      if (open.length === 0) continue;
+      const answer = await channel.send(open.map((one) => messageOfAlert(one, "open")));
+      if (answer.accepted) this.#resentMs.set(channel.name, monotonicMs());
+      else
+        this.#log.warn({ channel: channel.name, reason: answer.reason }, "open alerts were not posted again");
+    }
+  }
+}
+
+/** That it was seen again is no news. */
+function isNews(before: BookAlert | undefined, alert: BookAlert): boolean {
+  const plain = (one: BookAlert) => JSON.stringify({ ...one, lastSeen: null, evidence: null, message: null });
+  return before === undefined || plain(before) !== plain(alert);
+}
