@@ -13,7 +13,9 @@ import {
 import { type HostPlan, hasChanges, planHost } from "../../src/provision/plan/host-plan.ts";
 import { probesOf } from "../../src/provision/plan/judge.ts";
 import type { Resource } from "../../src/provision/resource.ts";
+import { until } from "../support/until.ts";
 import { FakeHost } from "./support/fake-host.ts";
+import { localShell } from "./support/local-remote.ts";
 import { directory, file, restart, unit } from "./support/resources.ts";
 
 const hosts: FakeHost[] = [];
@@ -162,6 +164,27 @@ test("nobody confirms: the timer puts all back; a late confirmation is told so",
   expect(on.snapshot()).toEqual(before);
   expect(await confirm(on)).toMatchObject({ facts: [expect.stringMatching(/^result\treverted/)] });
   expect(on.snapshot()).toEqual(before);
+});
+
+test("a runner that hangs in a restart is ended by the timer, with what it started", async () => {
+  const on = old();
+  const before = on.snapshot();
+  const systemctl = on.text("bin/systemctl")!;
+  const mark = `${on.root}/hanging`;
+  on.program(
+    "systemctl",
+    systemctl.replace(
+      "code=0\n",
+      `code=0\n[ "$verb" != try-restart ] || { : >${mark}; exec sleep 54321; }\n`,
+    ),
+  );
+  const running = apply(on, await plan(on, wanted));
+  await until(() => existsSync(mark), { what: "the restart to hang" });
+  await on.undo("timer");
+  expect(await running).toEqual(["killed"]);
+  expect(on.snapshot()).toEqual(before);
+  const left = await localShell().exec({ argv: ["pgrep", "-f", "^sleep 54321$"], deadlineMs: 10_000 });
+  expect(left.stdout).toBe("");
 });
 
 test("a confirmed change is not put back by a timer that comes late", async () => {

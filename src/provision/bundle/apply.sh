@@ -124,13 +124,20 @@ esc_keep() {
 
 esc_packages_now() {
   dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' 2>/dev/null |
-    grep -v -e ' not-installed$' | cut -d ' ' -f 1 | sort
+    grep -v -e ' not-installed$' -e ' config-files$' | cut -d ' ' -f 1 | sort
+}
+
+# Taken off before, with their configuration left behind.
+esc_packages_kept() {
+  dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' 2>/dev/null |
+    grep -e ' config-files$' | cut -d ' ' -f 1 | sort
 }
 
 esc_prepared() {
   esc_undo_script >"$T/undo.sh" && esc_observe_script >"$T/observe.sh" || esc_cannot_write prepare "$T/undo.sh"
   sh -n "$T/undo.sh" || esc_fail prepare "undo.sh is damaged"
   esc_packages_now >"$T/packages.before"
+  esc_packages_kept >"$T/packages.kept"
   esc_text=$(find "$T" -type f -exec sync -- {} + 2>&1 && sync "$T" "$T/orig" "$ESC_STATE/txn" 2>&1) || esc_fail prepare "$esc_text"
   : >"$T/prepared"
   sync "$T/prepared" "$T"

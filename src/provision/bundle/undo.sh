@@ -36,13 +36,18 @@ disarm() {
   fi
 }
 
+kill_tree() {
+  for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do kill_tree "$child"; done
+  kill -9 "$1" 2>/dev/null
+}
+
 if [ "$mode" = timer ] && read -r pid start <"$T/runner" && [ -r "/proc/$pid/stat" ] &&
   [ "$(cut -d ' ' -f 22 "/proc/$pid/stat")" = "$start" ]; then
   # The runner hangs, perhaps in the very restart that cut the host off: nobody waits for it.
   [ ! -e "$T/commit" ] || exit 0
-  children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
+  kill -STOP "$pid"
+  for child in $(cat "/proc/$pid/task/$pid/children" 2>/dev/null); do kill_tree "$child"; done
   kill -9 "$pid"
-  [ -z "$children" ] || kill -9 $children 2>/dev/null
 fi
 locked=no
 case $mode in
@@ -160,15 +165,20 @@ undo_packages() {
   if [ ! -e "$list" ]; then
     list=$T/packages.now
     dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' 2>/dev/null |
-      grep -v -e ' not-installed$' | cut -d ' ' -f 1 | sort >"$list"
+      grep -v -e ' not-installed$' -e ' config-files$' | cut -d ' ' -f 1 | sort >"$list"
   fi
-  news=$(comm -13 "$T/packages.before" "$list")
-  if [ -n "$news" ]; then
-    DEBIAN_FRONTEND=noninteractive
-    export DEBIAN_FRONTEND
-    take=--purge
-    [ "$mode" != rollback ] || take=--remove
-    try dpkg "$take" --force-remove-reinstreq $news
+  DEBIAN_FRONTEND=noninteractive
+  export DEBIAN_FRONTEND
+  comm -13 "$T/packages.before" "$list" >"$T/packages.new"
+  # What had left its configuration behind before does so again.
+  known=$(comm -12 "$T/packages.new" "$T/packages.kept")
+  fresh=$(comm -23 "$T/packages.new" "$T/packages.kept")
+  if [ "$mode" = rollback ] || [ -n "$known" ]; then
+    # All at once: one may need another.
+    [ ! -s "$T/packages.new" ] || try dpkg --remove --force-remove-reinstreq $(cat "$T/packages.new")
+  fi
+  if [ "$mode" != rollback ] && [ -n "$fresh" ]; then
+    try dpkg --purge --force-remove-reinstreq $fresh
   fi
   u
 }
