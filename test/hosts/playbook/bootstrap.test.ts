@@ -148,6 +148,7 @@ describe.skipIf(noHosts)("six bare hosts", () => {
       ["sched-2", "escapement-scheduler"],
       ["exec-1", "escapement-executor"],
       ["exec-2", "escapement-executor"],
+      ["watch-1", "escapement-watchman"],
     ] as const;
     const versions = () => Promise.all(daemons.map(([host, unit]) => runs(host, unit)));
     const before = await versions();
@@ -185,15 +186,17 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     );
   }, 600_000);
 
-  test("replace-host: an executor that lost everything is a new machine under its name", async () => {
-    await onHost(
-      "exec-1",
-      "sh",
-      "-c",
-      "systemctl disable --now escapement-executor; rm -rf /opt/escapement /etc/escapement /var/lib/escapement* /etc/systemd/system/escapement-* /usr/local/bin/escapement; userdel escapement-executor; systemctl daemon-reload",
-    );
-    const units = await playbook("replace-host", "--host", "exec-1");
-    expect(did(units)).toEqual(
+  test("replace-host: an executor and a standby scheduler that lost everything are new machines under their names", async () => {
+    const wipe = (host: string, unit: string) =>
+      onHost(
+        host,
+        "sh",
+        "-c",
+        `systemctl disable --now ${unit}; rm -rf /opt/escapement /etc/escapement /var/lib/escapement* /etc/systemd/system/escapement-* /usr/local/bin/escapement; systemctl daemon-reload`,
+      );
+    await wipe("exec-1", "escapement-executor");
+    const executor = await playbook("replace-host", "--host", "exec-1");
+    expect(did(executor)).toEqual(
       expect.arrayContaining([
         "no-new-work exec-1",
         "toolkit exec-1",
@@ -203,6 +206,15 @@ describe.skipIf(noHosts)("six bare hosts", () => {
       ]),
     );
     expect((await ask("sched-2", "status")).drained).toEqual([]);
+
+    const standby = (await leader("sched-2")) === "sched-1" ? "sched-2" : "sched-1";
+    const other = standby === "sched-1" ? "sched-2" : "sched-1";
+    await wipe(standby, "escapement-scheduler");
+    const scheduler = await playbook("replace-host", "--host", standby);
+    expect(did(scheduler)).toEqual(
+      expect.arrayContaining([`toolkit ${standby}`, `scheduler-login ${standby}`, `scheduler ${standby}`]),
+    );
+    expect(await leader(standby)).toBe(other);
   }, 300_000);
 
   test("retire-host: drained, stopped, and out of the store; its undo and add-executor bring it back", async () => {

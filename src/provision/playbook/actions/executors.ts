@@ -13,7 +13,6 @@ import {
   yes,
 } from "../registry.ts";
 import { askStore } from "../toolkit.ts";
-import { leaveThisVersion } from "./hosts.ts";
 
 const none = z.strictObject({});
 
@@ -27,35 +26,7 @@ export const executorActions: readonly (readonly [string, ActionEntry<HostWorld>
     defineAction("gives the executor work again", none, (context) => tell(context, "undrain")),
   ],
   ["wait", defineAction("does nothing: its verification is what is waited for", none, async () => "")],
-  [
-    "restart-executor",
-    defineAction("restarts the executor; what it runs gets its grace time, and is handed on", none, restart),
-  ],
-  [
-    "rollback-executor",
-    defineAction(
-      "takes the host from this toolkit back to the version before, and restarts the executor",
-      none,
-      async (context) => {
-        const note = await leaveThisVersion(context);
-        await restart(context);
-        return `${note}, restarted`;
-      },
-    ),
-  ],
 ];
-
-async function restart({ world, host }: StepContext<HostWorld>): Promise<string> {
-  const unit = "escapement-executor.service";
-  const { exitCode, stderr } = await world.run(host.name, ["systemctl", "restart", unit], {
-    deadlineMs: 180_000,
-  });
-  if (exitCode === 0) return "restarted";
-  throw new EscapementError("E_REFUSED", {
-    what: `${host.name}: systemctl restart ${unit}: ${stderr.trim().split("\n")[0]}`,
-    hint: `on the host, journalctl -u ${unit} says why`,
-  });
-}
 
 async function tell({ world, host }: StepContext<HostWorld>, verb: "drain" | "undrain"): Promise<string> {
   const args = [verb, host.name, "--reason", world.reason, "--by", world.person];

@@ -18,7 +18,8 @@ const none = z.strictObject({});
 const unitArgs = z.strictObject({
   unit: z.string().regex(/^[\w@:.-]+\.(service|timer|target|socket|mount)$/),
 });
-const unitDeadlineMs = 120_000;
+/** An executor gives its children their grace time before it ends. */
+const unitDeadlineMs = 180_000;
 
 export const hostActions: readonly (readonly [string, ActionEntry<HostWorld>])[] = [
   [
@@ -63,6 +64,17 @@ export const hostActions: readonly (readonly [string, ActionEntry<HostWorld>])[]
   ["start-unit", unitAction("starts and enables a unit", ["enable", "--now"])],
   ["restart-unit", unitAction("restarts a unit", ["restart"])],
   ["stop-unit", unitAction("stops and disables a unit", ["disable", "--now"])],
+  [
+    "rollback-unit",
+    defineAction(
+      "takes the host from this toolkit back to the version before, and restarts a unit",
+      unitArgs,
+      async (context, args) => {
+        const note = await leaveThisVersion(context);
+        return `${note}, ${await systemctl(context, ["restart"], args.unit)}`;
+      },
+    ),
+  ],
 ];
 
 /** Only from this very version: done twice, it must not come back to it. */
@@ -82,15 +94,21 @@ async function currentVersion(world: HostWorld, host: string): Promise<string> {
 }
 
 function unitAction(summary: string, verb: readonly string[]): ActionEntry<HostWorld> {
-  return defineAction(summary, unitArgs, async ({ world, host }, { unit }) => {
-    const { exitCode, stderr } = await world.run(host.name, ["systemctl", ...verb, unit], {
-      deadlineMs: unitDeadlineMs,
-    });
-    if (exitCode === 0) return `${verb[0]} ${unit}`;
-    throw new EscapementError("E_REFUSED", {
-      what: `${host.name}: systemctl ${verb.join(" ")} ${unit}: ${stderr.trim().split("\n")[0] ?? `exit ${exitCode}`}`,
-      hint: `on the host, journalctl -u ${unit} says why`,
-    });
+  return defineAction(summary, unitArgs, (context, { unit }) => systemctl(context, verb, unit));
+}
+
+async function systemctl(
+  { world, host }: StepContext<HostWorld>,
+  verb: readonly string[],
+  unit: string,
+): Promise<string> {
+  const { exitCode, stderr } = await world.run(host.name, ["systemctl", ...verb, unit], {
+    deadlineMs: unitDeadlineMs,
+  });
+  if (exitCode === 0) return `${verb[0]} ${unit}`;
+  throw new EscapementError("E_REFUSED", {
+    what: `${host.name}: systemctl ${verb.join(" ")} ${unit}: ${stderr.trim().split("\n")[0] ?? `exit ${exitCode}`}`,
+    hint: `on the host, journalctl -u ${unit} says why`,
   });
 }
 
