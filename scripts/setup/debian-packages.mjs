@@ -44,6 +44,11 @@ const tiers = [
     present: () => hasProgram("keepalived"),
   },
   { tier: "OpenSSH server", package: "openssh-server", present: () => existsSync("/usr/sbin/sshd") },
+  {
+    tier: "Alertmanager, which the watchman posts to",
+    package: "prometheus-alertmanager",
+    present: () => existsSync("/usr/bin/prometheus-alertmanager"),
+  },
   { tier: "sudo", package: "sudo", present: () => existsSync("/usr/bin/sudo") },
   { tier: "C shell", package: "csh", present: () => existsSync("/bin/csh") },
   { tier: "shell example", package: "curl", present: () => existsSync("/usr/bin/curl") },

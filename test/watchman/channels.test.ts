@@ -1,0 +1,432 @@
+/** Channels against real receivers: an HTTP server that checks signatures, Alertmanager, a mail server, programs. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { WatchChannel } from "../../src/spec/watch-definition.ts";
+import type { AlertMessage } from "../../src/watchman/alert.ts";
+import { openChannel } from "../../src/watchman/channels/open-channels.ts";
+import { hasAlertmanager, startAlertmanager } from "../support/alertmanager.ts";
+import { type MailServerOptions, TestMailServer } from "../support/mail-server.ts";
+import { Receiver } from "../support/receiver.ts";
+import { unavailable } from "../support/tier.ts";
+import { until } from "../support/until.ts";
+
+const secret = "the key of the signature";
+
+function message(more: Partial<AlertMessage> = {}): AlertMessage {
+  return {
+    ...{
+      id: "late:1@x:open",
+      phase: "open",
+      key: "late:1",
+      episode: 1,
+      rule: "late-start",
+      severity: "critical",
+    },
+    ...{
+      job: "payroll/bonus",
+      message: "Bonus für März is late.",
+      evidence: { lateMs: 1 },
+      hint: "look",
+      watched: true,
+    },
+    openedAt: "2026-07-01T00:00:00.000Z",
+    ...more,
+  };
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "channels-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+/** A secret of a file. */
+function inFile(value: string): { from: "file"; file: string } {
+  const file = join(folder(), "secret");
+  writeFileSync(file, `${value}\n`);
+  return { from: "file", file };
+}
+
+describe("webhook", () => {
+  const open = (url: string, more: Partial<Extract<WatchChannel, { type: "webhook" }>> = {}) =>
+    openChannel({
+      ...{ name: "hook", type: "webhook", timeoutMs: 2_000, secret: inFile(secret), ...more },
+      url: { from: "plain", value: url },
+    });
+
+  /** What a receiver does that trusts nobody. */
+  function isGenuine({ headers, body }: Receiver["asked"][number]): boolean {
+    const stamp = String(headers["escapement-timestamp"]);
+    if (Math.abs(Date.now() / 1_000 - Number(stamp)) > 300) return false;
+    const expected = Buffer.from(
+      `sha256=${createHmac("sha256", secret).update(`${stamp}.${body}`).digest("hex")}`,
+    );
+    const given = Buffer.from(String(headers["escapement-signature"]));
+    return expected.length === given.length && timingSafeEqual(expected, given);
+  }
+
+  test("the receiver can check who it is from; another key or a changed body is refused", async () => {
+    const receiver = await Receiver.open();
+    receiver.answer = (request) => ({ status: isGenuine(request) ? 204 : 401 });
+    expect(await open(`${receiver.url}/alerts`).send([message()])).toEqual({ accepted: true });
+    expect(receiver.accepted[0]?.json).toEqual({
+      schemaVersion: 1,
+      id: "late:1@x:open",
+      kind: "alert",
+      alert: message(),
+    });
+    expect(isGenuine({ ...receiver.asked[0]!, body: receiver.asked[0]!.body.replace("late", "fine") })).toBe(
+      false,
+    );
+    const other = open(receiver.url, { secret: inFile("another key") });
+    expect(await other.send([message()])).toMatchObject({ accepted: false, reason: "HTTP 401" });
+  });
+
+  test("a digest is one request", async () => {
+    const receiver = await Receiver.open();
+    await open(receiver.url).sendDigest!({ id: "d", messages: [message(), message({ key: "late:2" })] });
+    expect(receiver.asked.map(({ json }) => [json.kind, json.count, json.alerts.length])).toEqual([
+      ["digest", 2, 2],
+    ]);
+  });
+
+  test.each([
+    [400, true],
+    [422, true],
+    [404, false],
+    [429, false],
+    [500, false],
+    [503, false],
+    [302, false],
+    [304, false],
+  ])("an answer of %i is no acceptance; final: %s", async (status, rejected) => {
+    const receiver = await Receiver.open();
+    receiver.answer = () => ({ status });
+    expect(await open(receiver.url).send([message()])).toMatchObject({ accepted: false, rejected });
+    expect(receiver.asked).toHaveLength(1);
+  });
+
+  test("one that says nothing is left after the time limit; one that is not there is no error of ours", async () => {
+    const receiver = await Receiver.open();
+    receiver.answer = () => "nothing";
+    expect(await open(receiver.url, { timeoutMs: 200 }).send([message()])).toEqual({
+      accepted: false,
+      rejected: false,
+      reason: "no answer within 200 ms",
+    });
+    await receiver.down();
+    expect(await open(receiver.url).send([message()])).toMatchObject({ accepted: false, rejected: false });
+  });
+
+  test("a changed secret counts at once; a missing one is named by its place, and nothing is sent", async () => {
+    const receiver = await Receiver.open();
+    const place = inFile("first");
+    const channel = open(receiver.url, { secret: place });
+    await channel.send([message()]);
+    writeFileSync(place.file, secret);
+    await channel.send([message()]);
+    expect(receiver.asked.map(isGenuine)).toEqual([false, true]);
+    rmSync(place.file);
+    const answer = await channel.send([message()]);
+    expect(answer).toMatchObject({ accepted: false, reason: expect.stringContaining(place.file) });
+    expect(receiver.asked).toHaveLength(2);
+  });
+
+  test("neither the key nor the path of the URL is in a reason, whatever the receiver says", async () => {
+    const receiver = await Receiver.open();
+    receiver.answer = () => ({ status: 500, body: `no: /hidden/token ${secret} password=hunter2` });
+    const answer = await open(`${receiver.url}/hidden/token`).send([message()]);
+    expect(answer).toMatchObject({ reason: "HTTP 500 no: *** *** password=***" });
+  });
+});
+
+describe.skipIf(unavailable("Alertmanager", hasAlertmanager))("Alertmanager", () => {
+  test("it holds the alert while it is posted, is told of its end, and tells its receivers both", async () => {
+    const told = await Receiver.open();
+    const alertmanager = await startAlertmanager(told.url);
+    const channel = openChannel({
+      ...{ name: "am", type: "alertmanager", timeoutMs: 5_000, resendEveryMs: 60_000 },
+      url: { from: "plain", value: `${alertmanager.url}/` },
+    });
+    const openedAt = new Date(Date.now() - 60_000).toISOString();
+    const open = message({ openedAt });
+    expect(await channel.send([open, message({ openedAt, key: "late:2", severity: "warning" })])).toEqual({
+      accepted: true,
+    });
+    const held = await until(
+      async () => {
+        const alerts = await alertmanager.alerts();
+        return alerts.length === 2 && alerts;
+      },
+      { what: "both alerts" },
+    );
+    const first = held.find((one) => one.labels.key === "late:1")!;
+    expect(first.labels).toEqual({
+      alertname: "late-start",
+      key: "late:1",
+      source: "escapement",
+      job: "payroll/bonus",
+    });
+    expect(first.annotations).toMatchObject({ summary: open.message, severity: "critical", hint: "look" });
+    expect(Date.parse(first.startsAt)).toBe(Date.parse(openedAt));
+    // Worse is the same alert: no second one appears.
+    await channel.send([{ ...open, phase: "raised", severity: "warning" }]);
+    expect(await alertmanager.alerts()).toHaveLength(2);
+    await channel.send([{ ...open, phase: "resolved", resolvedAt: new Date().toISOString() }]);
+    await until(async () => (await alertmanager.alerts()).map((one) => one.labels.key).join() === "late:2", {
+      what: "one alert to be left",
+    });
+    await until(
+      () => told.accepted.some(({ json }) => json.status === "resolved" && json.groupLabels.key === "late:1"),
+      { what: "the receiver to be told of the end" },
+    );
+  });
+
+  test("what is not posted again is over for it; what is posted again stays", async () => {
+    const told = await Receiver.open();
+    const alertmanager = await startAlertmanager(told.url);
+    const settings = { name: "am", type: "alertmanager", timeoutMs: 5_000, resendEveryMs: 500 } as const;
+    const channel = openChannel({ ...settings, url: { from: "plain", value: alertmanager.url } });
+    const kept = message({ openedAt: new Date().toISOString(), key: "kept" });
+    await channel.send([kept, { ...kept, key: "left" }]);
+    await until(async () => (await alertmanager.alerts()).length === 2, { what: "both" });
+    await until(
+      async () => {
+        await channel.send([kept]);
+        return (await alertmanager.alerts()).map((one) => one.labels.key).join() === "kept";
+      },
+      { what: "the one that is not posted again to end", everyMs: 300 },
+    );
+  });
+
+  test("what it refuses is refused for good", async () => {
+    const told = await Receiver.open();
+    const alertmanager = await startAlertmanager(told.url);
+    const settings = { name: "am", type: "alertmanager", timeoutMs: 5_000, resendEveryMs: 500 } as const;
+    const channel = openChannel({ ...settings, url: { from: "plain", value: alertmanager.url } });
+    expect(await channel.send([message({ openedAt: "yesterday" })])).toMatchObject({
+      accepted: false,
+      rejected: true,
+    });
+  });
+});
+
+describe("exec", () => {
+  const open = (command: readonly string[], more: Partial<Extract<WatchChannel, { type: "exec" }>> = {}) =>
+    openChannel({ name: "prog", type: "exec", timeoutMs: 5_000, folder: folder(), command, ...more });
+
+  test("the program gets the alert on standard input, in the folder of the watch file, without our environment", async () => {
+    process.env.ESCAPEMENT_STORE_URL = "postgres://secret@host/db";
+    onTestFinished(() => {
+      delete process.env.ESCAPEMENT_STORE_URL;
+    });
+    const at = folder();
+    const channel = open(["/bin/sh", "-c", "cat > got; env > env"], { folder: at });
+    expect(await channel.send([message()])).toEqual({ accepted: true });
+    expect(JSON.parse(readFileSync(join(at, "got"), "utf8"))).toMatchObject({
+      kind: "alert",
+      alert: { key: "late:1" },
+    });
+    expect(readFileSync(join(at, "env"), "utf8")).not.toMatch(/ESCAPEMENT/);
+  });
+
+  test("its words are the reason when it fails, without what looks like a secret", async () => {
+    const answer = await open(["/bin/sh", "-c", "echo token=abc no line >&2; exit 3"]).send([message()]);
+    expect(answer).toEqual({ accepted: false, rejected: false, reason: "exit 3: token=*** no line" });
+  });
+
+  test("one that reads nothing, and one that is not there, are told apart", async () => {
+    expect(await open(["/bin/true"]).send([message({ message: "x".repeat(1_000_000) })])).toEqual({
+      accepted: true,
+    });
+    expect(await open(["/nonexistent"]).send([message()])).toMatchObject({
+      accepted: false,
+      reason: expect.stringMatching(/ENOENT/),
+    });
+  });
+
+  test("after its time it is killed with everything that it started", async () => {
+    const at = folder();
+    const channel = open(["/bin/sh", "-c", "sleep 60 & echo $! > child; wait"], {
+      folder: at,
+      timeoutMs: 500,
+    });
+    expect(await channel.send([message()])).toEqual({
+      accepted: false,
+      rejected: false,
+      reason: "killed after 500 ms",
+    });
+    const child = readFileSync(join(at, "child"), "utf8").trim();
+    await until(
+      () =>
+        !existsSync(`/proc/${child}`) || /^State:\s+Z/m.test(readFileSync(`/proc/${child}/status`, "utf8")),
+      {
+        what: "the child of the program to end",
+      },
+    );
+  });
+});
+
+describe("PagerDuty and Slack", () => {
+  test("trigger and resolve have the same key, also a long one, and the routing key is in no reason", async () => {
+    const receiver = await Receiver.open();
+    receiver.answer = () => ({ status: 202 });
+    const settings = {
+      name: "pd",
+      type: "pagerduty",
+      timeoutMs: 2_000,
+      routingKey: inFile("R0UT1NG"),
+    } as const;
+    const channel = openChannel({ ...settings, url: { from: "plain", value: receiver.url } });
+    const key = "k".repeat(300);
+    await channel.send([message({ key }), message({ key, phase: "resolved" }), message({ key: `${key}2` })]);
+    const events = receiver.accepted.map(({ json }) => json);
+    expect(events.map((one) => one.event_action)).toEqual(["trigger", "resolve", "trigger"]);
+    expect(events[0].dedup_key).toHaveLength(255);
+    expect(events[1].dedup_key).toBe(events[0].dedup_key);
+    expect(events[2].dedup_key).not.toBe(events[0].dedup_key);
+    expect(events[0]).toMatchObject({
+      routing_key: "R0UT1NG",
+      payload: { severity: "critical", source: "payroll/bonus" },
+    });
+    receiver.answer = () => ({ status: 400, body: "bad key R0UT1NG" });
+    expect(await channel.send([message()])).toEqual({
+      accepted: false,
+      rejected: true,
+      reason: "HTTP 400 bad key ***",
+    });
+  });
+
+  test("a text cannot call a whole channel, and the URL is in no reason", async () => {
+    const receiver = await Receiver.open();
+    const place = inFile(`${receiver.url}/services/T0/B0/hidden`);
+    const channel = openChannel({ name: "sl", type: "slack", timeoutMs: 2_000, url: place });
+    await channel.send([message({ message: "<!channel> & all" })]);
+    expect(receiver.asked[0]?.json.text).toContain("&lt;!channel&gt; &amp; all");
+    receiver.answer = (request) => ({ status: 500, body: request.path });
+    expect(await channel.send([message()])).toMatchObject({ reason: "HTTP 500 ***" });
+  });
+});
+
+describe("mail", () => {
+  const login = { user: "watch", password: "s3cret-pass" };
+  async function open(
+    options: MailServerOptions,
+    more: Partial<Extract<WatchChannel, { type: "smtp" }>> = {},
+  ) {
+    const server = await TestMailServer.open(options);
+    const channel = openChannel({
+      ...{ name: "mail", type: "smtp", timeoutMs: 5_000, host: "127.0.0.1", port: server.port },
+      ...{ security: options.security, from: "watch@example.com", to: ["a@example.com", "b@example.com"] },
+      ...(options.security !== "none" && { caFile: server.caFile }),
+      ...(options.login && { login: { user: options.login.user, password: inFile(options.login.password) } }),
+      ...more,
+    });
+    return { server, channel };
+  }
+
+  test.each([
+    ["plain", { security: "none" }],
+    ["STARTTLS with a login", { security: "starttls", login }],
+    ["TLS from the start with a login", { security: "tls", login }],
+  ] as const)("%s", async (_what, options) => {
+    const { server, channel } = await open(options);
+    expect(await channel.send([message()])).toEqual({ accepted: true });
+    expect(server.mails).toHaveLength(1);
+    const [mail] = server.mails;
+    expect(mail).toMatchObject({
+      from: "watch@example.com",
+      to: ["a@example.com", "b@example.com"],
+      encrypted: options.security !== "none",
+      user: "login" in options ? "watch" : undefined,
+    });
+    expect(mail?.text).toContain("Bonus für März is late.\nrule late-start, key late:1\n");
+    const subject = mail!.headers.subject!.replace(/=\?utf-8\?B\?(.*?)\?=\s*/g, (_, word: string) =>
+      Buffer.from(word, "base64").toString(),
+    );
+    expect(subject).toBe("[critical] payroll/bonus: Bonus für März is late.");
+  });
+
+  test("many in one mail; the same message has the same Message-ID", async () => {
+    const { server, channel } = await open({ security: "none" });
+    await channel.send([message()]);
+    await channel.send([message()]);
+    const many = Array.from({ length: 60 }, (_, i) => message({ key: `${i}`, message: `No ${i}.` }));
+    await channel.sendDigest!({ id: "d", messages: many });
+    const ids = server.mails.map((mail) => mail.headers["message-id"]);
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids[2]).not.toBe(ids[0]);
+    expect(server.mails[2]?.text).toMatch(/60 messages in one[\s\S]*No 49\.[\s\S]*and 10 more/);
+  });
+
+  test("a certificate that nobody vouches for gets neither password nor mail", async () => {
+    const { server, channel } = await open({ security: "starttls", login });
+    const blind = openChannel({
+      ...{
+        name: "mail",
+        type: "smtp",
+        timeoutMs: 5_000,
+        host: "127.0.0.1",
+        port: server.port,
+        security: "starttls",
+      },
+      ...{ from: "watch@example.com", to: ["a@example.com"] },
+      login: { user: login.user, password: inFile(login.password) },
+    });
+    expect(await blind.send([message()])).toMatchObject({
+      accepted: false,
+      reason: expect.stringMatching(/certificate/),
+    });
+    expect(server.commands.join()).not.toMatch(/AUTH/);
+    expect(await channel.send([message()])).toEqual({ accepted: true });
+  });
+
+  test("a server that takes STARTTLS back gets no password", async () => {
+    const { server, channel } = await open({
+      security: "starttls",
+      login,
+      answer: (line) => (line.startsWith("EHLO") ? "250 test" : undefined),
+    });
+    expect(await channel.send([message()])).toMatchObject({ reason: "the server does not offer STARTTLS" });
+    expect(server.commands.join()).not.toMatch(/AUTH/);
+  });
+
+  test("a wrong password: no mail, and the password is in no reason", async () => {
+    const { server, channel } = await open(
+      { security: "tls", login: { user: "watch", password: "right" } },
+      { login: { user: "watch", password: inFile("wrong-one") } },
+    );
+    const answer = await channel.send([message()]);
+    expect(answer).toMatchObject({
+      accepted: false,
+      rejected: false,
+      reason: "AUTH PLAIN: 535 bad password ***",
+    });
+    expect(server.mails).toEqual([]);
+  });
+
+  test.each([
+    ["a receiver that is refused: nobody gets it", "RCPT TO:<b@", "550 no such box", true],
+    ["a mail that is refused", "the mail", "554 no", true],
+    ["a mail that may come later", "the mail", "451 busy", false],
+  ])("%s", async (_what, command, reply, rejected) => {
+    const { server, channel } = await open({
+      security: "none",
+      answer: (line) => (line.startsWith(command) ? reply : undefined),
+    });
+    expect(await channel.send([message()])).toMatchObject({ accepted: false, rejected });
+    expect(server.mails).toEqual([]);
+  });
+
+  test("one that says nothing is left after the time limit", async () => {
+    const { channel } = await open({ security: "none", answer: () => "" }, { timeoutMs: 300 });
+    expect(await channel.send([message()])).toEqual({
+      accepted: false,
+      rejected: false,
+      reason: "not done within 300 ms",
+    });
+  });
+});
