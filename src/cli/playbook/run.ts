@@ -133,6 +133,15 @@ async function go(options: RunOptions<HostWorld>, cli: PlaybookRunOptions, file:
   if (result.outcome === "interrupted") process.exitCode = ExitCode.interrupted;
   if (cli.json) printJson({ playbook: options.playbook.name, journal: file, ...result });
   else tellResult(options.playbook, result, file);
+  if (result.outcome !== "failed" || cli.undo || cli.json || !hasTerminal()) return;
+  if (!options.playbook.spec.steps.some((step) => step.undo)) return;
+  // Asked whatever --yes said: it agreed to the playbook, not to its undo.
+  if (!isYes(await askLine("Take back what was done? [y/N] "))) return;
+  tellResult(options.playbook, await undoPlaybook(options), file);
+}
+
+function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer);
 }
 
 function requireTargets({ name, spec }: Playbook, targets: readonly PlaybookHost[]): void {
@@ -159,6 +168,6 @@ async function confirm(
     });
   say(picture(playbook, hosts, targets));
   const answer = await askLine(isUndo ? "Take it back? [y/N] " : "Go? [y/N] ");
-  if (!/^y(es)?$/i.test(answer))
+  if (!isYes(answer))
     throw new EscapementError("E_REFUSED", { what: "not wanted", hint: "nothing was changed" });
 }

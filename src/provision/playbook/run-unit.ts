@@ -5,8 +5,9 @@
  *     └──▶ requires ──all yes──▶ act ──▶ verify ──yes──▶ done
  *             └──no, unknown─────▶ failed ◀──not in time──┘
  */
-import { EscapementError, isEscapementError, messageOf } from "../../base/errors.ts";
+import { isEscapementError, messageOf } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
+import { redact } from "../../base/redact.ts";
 import type { PlaybookStep } from "../../spec/playbook-schema.ts";
 import { type CheckAnswer, entryOf, type Registry, type StepContext, unknown } from "./registry.ts";
 
@@ -77,9 +78,7 @@ export async function runUnit<World>(
   }
 }
 
-/** The error's sentence, with what to do next. */
+/** The error's sentence, with what to do next, and without secrets: it goes into the journal. */
 export function reasonOf(error: unknown): string {
-  return error instanceof EscapementError || isEscapementError(error)
-    ? `${error.message} (${error.hint})`
-    : messageOf(error);
+  return redact(isEscapementError(error) ? `${error.message} (${error.hint})` : messageOf(error));
 }

@@ -1,5 +1,5 @@
 /** Order, guards, requirements, verification, interruption, resuming, undoing. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { previewPlaybook } from "../../../src/provision/playbook/preview.ts";
 import { undoPlaybook } from "../../../src/provision/playbook/undo.ts";
@@ -236,4 +236,15 @@ test("targets, others, and the leading scheduler last", async () => {
     "on exec-1/c",
     "on exec-3/c",
   ]);
+});
+
+test("what goes into the journal holds no password", async () => {
+  const bench = await PlaybookBench.open();
+  bench.world.interfere = () => {
+    throw new Error("cannot reach postgresql://login:hunter2@store/escapement");
+  };
+  await bench.run();
+  const text = readFileSync(bench.journalFile, "utf8");
+  expect(text).toContain("postgresql://login:***@store");
+  expect(text).not.toContain("hunter2");
 });
