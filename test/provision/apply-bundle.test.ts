@@ -1,76 +1,12 @@
-import { existsSync, symlinkSync, utimesSync } from "node:fs";
+import { existsSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import { type ApplyOptions, applyBundle } from "../../src/provision/bundle/apply-bundle.ts";
-import { readBundle } from "../../src/provision/bundle/read-bundle.ts";
-import { Reading } from "../../src/provision/bundle/reading.ts";
-import {
-  confirmBundle,
-  revertBundle,
-  rollbackBundle,
-  settleAndReadBundle,
-} from "../../src/provision/bundle/settle-bundle.ts";
-import { type HostPlan, hasChanges, planHost } from "../../src/provision/plan/host-plan.ts";
-import { probesOf } from "../../src/provision/plan/judge.ts";
-import type { Resource } from "../../src/provision/resource.ts";
+import { expect, test } from "vitest";
+import { confirmBundle, revertBundle, rollbackBundle } from "../../src/provision/bundle/settle-bundle.ts";
+import { hasChanges } from "../../src/provision/plan/host-plan.ts";
 import { until } from "../support/until.ts";
-import { FakeHost } from "./support/fake-host.ts";
 import { localShell } from "./support/local-remote.ts";
-import { directory, file, restart, unit } from "./support/resources.ts";
-
-const hosts: FakeHost[] = [];
-afterEach(() => {
-  for (const host of hosts.splice(0)) host.remove();
-});
-
-function host(from?: FakeHost): FakeHost {
-  const made = new FakeHost(from);
-  hosts.push(made);
-  return made;
-}
-
-async function plan(on: FakeHost, resources: readonly Resource[]): Promise<HostPlan> {
-  const answer = await on.run(readBundle(probesOf(resources), { paths: on.paths, path: on.bin }));
-  if ("lost" in answer) throw new Error(answer.lost);
-  return planHost("h1", resources, new Reading(answer.facts, on.paths));
-}
-
-/** The result word, and everything the host said; "killed" where it said nothing. */
-async function apply(on: FakeHost, planned: HostPlan, more: Partial<ApplyOptions> = {}): Promise<string[]> {
-  const resources = planned.entries.map(({ resource }) => resource);
-  const options = { id: "20260101T000000Z-a", confirmSeconds: 60, path: on.bin, ...more };
-  const answer = await on.run(applyBundle(planned, probesOf(resources), options));
-  return "lost" in answer ? ["killed"] : [...answer.facts];
-}
-
-const confirm = (on: FakeHost, id = "20260101T000000Z-a") =>
-  on.run(confirmBundle(id, { paths: on.paths, path: on.bin }));
-
-/** A host whose three files, link and two services all change. */
-function old(): FakeHost {
-  const on = host();
-  on.write("/etc/one.conf", "one old\n", 0o600);
-  on.write("/etc/gone.conf", "to be removed\n");
-  on.write("/etc/real", "behind a link\n");
-  symlinkSync("real", join(on.root, "etc/link.conf"));
-  on.write("/etc/b.conf", "b old\n");
-  on.service("one.service", "/etc/one.conf");
-  on.service("two.service", "/etc/deep/er/two.conf", { file: "disabled", active: "inactive" });
-  on.service("three.service", "/etc/b.conf");
-  for (const path of ["etc/one.conf", "etc/gone.conf", "etc/b.conf"])
-    utimesSync(join(on.root, path), 1_700_000_000, 1_700_000_000);
-  return on;
-}
-
-const wanted: Resource[] = [
-  directory("/etc/made", { mode: 0o750 }),
-  file("/etc/one.conf", 'one new\nit\'s $HOME `x` \\ "q"\n', { restarts: [restart("one.service")] }),
-  file("/etc/deep/er/two.conf", "two new\n", { mode: 0o640 }),
-  file("/etc/link.conf", "no link any more\n"),
-  file("/etc/gone.conf", "", { absent: true }),
-  unit("two.service"),
-  unit("three.service", { enabled: false, running: false }),
-];
+import { file, restart } from "./support/resources.ts";
+import { apply, confirm, old, plan, wanted } from "./support/transactions.ts";
 
 test("a plan names each change; apply makes them all; the second plan is empty", async () => {
   const on = old();
@@ -258,51 +194,3 @@ test("a service older than its file is drift", async () => {
   utimesSync(join(on.root, "etc/one.conf"), later, later);
   expect((await plan(on, resources)).restarts).toMatchObject([{ unit: "one.service", pending: false }]);
 });
-
-test("killed at every step, then met again, by the timer, or after a power cut: wholly old, no restart lost", async () => {
-  const template = old();
-  const before = template.snapshot();
-  let steps = 0;
-  for (let stopAt = 1, done = false; !done; stopAt++) {
-    for (const way of ["contact", "timer", "power", "undo-killed"] as const) {
-      if (way === "undo-killed" && stopAt % 3 !== 0) continue;
-      const on = host(template);
-      const stops = { stopAt, ...(way === "undo-killed" && { stopUndoAt: 1 + (stopAt % 9) }) };
-      const said = await apply(on, await plan(on, wanted), stops);
-      done = said[0] !== "killed";
-      if (done) {
-        expect(said).toEqual(["result\tapplied\t"]);
-        break;
-      }
-      steps = stopAt;
-      if (way === "timer" || way === "undo-killed") await on.undo("timer");
-      if (way === "power") await on.powerCycle();
-      if (way === "undo-killed") await stripUndoStop(on);
-      if (way !== "timer") await meet(on);
-      expect(on.snapshot(), `${way} after step ${stopAt}`).toEqual(before);
-      if (stopAt % 7 === 0) {
-        const again = await apply(on, await plan(on, wanted), { id: "20260101T000009Z-a" });
-        expect(again.at(-1)).toMatch(/^result\tapplied/);
-        expect(on.text("running/one.service")).toBe(on.text("/etc/one.conf"));
-      }
-      on.remove();
-    }
-  }
-  console.log(`killed at each of ${steps} steps, three or four ways`);
-  expect(steps).toBeGreaterThan(20);
-}, 600_000);
-
-/** The next contact. A change that was finished waits for its confirmation, and the timer for that. */
-async function meet(on: FakeHost): Promise<void> {
-  const answer = await on.run(settleAndReadBundle([], { paths: on.paths, path: on.bin }));
-  if ("lost" in answer) throw new Error(answer.lost);
-  if (answer.facts.at(-1)!.startsWith("result\tbusy")) await on.undo("timer");
-}
-
-async function stripUndoStop(on: FakeHost): Promise<void> {
-  for (const id of on.transactions()) {
-    const script = `/var/lib/escapement-apply/txn/${id}/undo.sh`;
-    const text = on.text(script);
-    if (text !== undefined) on.write(script, text.replace(/^ESC_UNDO_STOP_AT=.*$/m, "ESC_UNDO_STOP_AT="));
-  }
-}
