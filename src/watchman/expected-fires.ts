@@ -62,6 +62,27 @@ export function periodAt(job: Pick<WatchedJob, "definitions">, fireMs: number): 
   );
 }
 
+/**
+ * The period that is usual around a fire: the median of nine gaps. One night on
+ * which the clock is changed squeezes two fires together, and means nothing.
+ */
+export function usualPeriodAt(job: Pick<WatchedJob, "definitions">, fireMs: number): number {
+  const schedule = scheduleAt(job, fireMs);
+  const gaps: number[] = [];
+  let at = fireMs;
+  for (
+    let before = schedule?.previous(at);
+    before != null && gaps.length < 8;
+    before = schedule?.previous(at)
+  ) {
+    gaps.push(at - before);
+    at = before;
+  }
+  const after = schedule?.next(fireMs);
+  if (after != null) gaps.push(after - fireMs);
+  return gaps.sort((a, b) => a - b)[(gaps.length - 1) >> 1] ?? Number.POSITIVE_INFINITY;
+}
+
 /** The definition by which a fire at that instant was planned; before the first one, the first. */
 export function definitionAt(job: Pick<WatchedJob, "definitions">, fireMs: number): WatchedDefinition | null {
   return (

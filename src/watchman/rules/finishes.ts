@@ -1,5 +1,5 @@
 /** Successes that look wrong: far too fast, far too few rows, or nearly as long as the period. */
-import { periodAt } from "../expected-fires.ts";
+import { periodAt, usualPeriodAt } from "../expected-fires.ts";
 import type { Finding } from "../finding.ts";
 import type { WatchedJob } from "../picture.ts";
 import { howLong } from "./missing-success.ts";
@@ -48,7 +48,9 @@ export const fewRows: Rule = (picture, settings) =>
 /** Judged by slow runs of the past and by the latest: soon fires will queue or be blocked. */
 export const longDuration: Rule = (picture, settings) =>
   finishes(picture.jobs).flatMap(({ job, tookMs, fireMs }): Finding[] => {
-    const periodMs = periodAt(job, fireMs);
+    // Cheap first: most jobs are far from their period.
+    if (tookMs <= periodAt(job, fireMs) * settings.nearPeriodShare) return [];
+    const periodMs = usualPeriodAt(job, fireMs);
     const limitMs = periodMs * settings.nearPeriodShare;
     // One slow run is no trend; the slow end of the usual ones and the latest together are.
     if (!Number.isFinite(periodMs) || tookMs <= limitMs || (job.baseline?.slowMs ?? 0) <= limitMs) return [];

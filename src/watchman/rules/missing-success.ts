@@ -49,8 +49,11 @@ export function successDueAt(job: WatchedJob, fireMs: number, settings: WatchSet
   const { graceMs } = settings.limitsOf(job.job);
   const periodMs = periodAt(job, fireMs);
   const ownMs = fireMs + (settings.successPeriods - 1) * periodMs;
-  const started = job.live.find(
-    (live) => live.state === "open" && live.startedAt !== null && live.fireTime.getTime() <= fireMs,
+  // An older run that hangs says nothing about this fire.
+  const sinceMs = job.lastSuccess?.fireTime.getTime() ?? Number.NEGATIVE_INFINITY;
+  const started = job.live.findLast(
+    ({ state, startedAt, fireTime }) =>
+      state === "open" && startedAt !== null && fireTime.getTime() > sinceMs && fireTime.getTime() <= fireMs,
   )?.startedAt;
   if (!started) return ownMs + graceMs;
   const allowedMs = job.baseline?.slowMs != null ? job.baseline.slowMs * 1.5 : periodMs;

@@ -1,0 +1,144 @@
+/** Each trouble planted in a real record store, found by the watchman's own role, and nothing else found. */
+import { expect, test } from "vitest";
+import { applyJob, deleteJob, pauseJob, resumeJob } from "../../src/store/job-change.ts";
+import { rerun } from "../../src/store/manual-rerun.ts";
+import { openDue } from "../../src/store/opening.ts";
+import { deed } from "../store/bench.ts";
+import { digestOf, testJob } from "../support/job.ts";
+import { minuteMs, WatchBench } from "./watch-bench.ts";
+
+const tenMinutes = { schedule: { kind: "every", everyMs: 10 * minuteMs } } as const;
+const hour = 60 * minuteMs;
+
+test("nothing is wrong with a job that has done all its fires", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const job = await watch.job("steady", hour, tenMinutes);
+  await watch.succeed(job, await watch.pastFires(10 * minuteMs, 6));
+  expect(await watch.findings()).toEqual([]);
+});
+
+test("a fire without a row between others is a gap, until it has been run", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const job = await watch.job("holed", hour, tenMinutes);
+  const fires = await watch.pastFires(10 * minuteMs, 6);
+  const [hole] = fires.splice(3, 1);
+  await watch.succeed(job, fires);
+  const findings = await watch.findings();
+  expect(findings.map(({ rule }) => rule)).toEqual(["fire-gap"]);
+  expect(findings[0]).toMatchObject({ severity: "critical", job: "default/holed", fireTime: hole });
+  // A deep hole is found once; it must not be forgotten by the next pass.
+  expect(await watch.rules()).toEqual(["fire-gap"]);
+  await watch.succeed(job, [hole!]);
+  expect(await watch.rules()).toEqual([]);
+});
+
+test("planned and due for more than a minute is not opened", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const job = await watch.job("waiting", 30 * minuteMs, { schedule: { kind: "manual" } });
+  const fire = await watch.bench.at(-2 * minuteMs);
+  await watch.bench.plan(job, [fire]);
+  const findings = await watch.findings();
+  expect(findings.map(({ rule, fireTime }) => [rule, fireTime])).toEqual([["not-opened", fire]]);
+  await openDue(watch.bench.db);
+  expect(await watch.rules()).toEqual([]);
+});
+
+test("fires that the scheduler has not come to are not opened, with their common cause", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const job = await watch.job("behind", hour, tenMinutes);
+  const fires = await watch.pastFires(10 * minuteMs, 6);
+  await watch.succeed(job, fires.slice(0, 3));
+  await watch.bench.db.query(
+    "UPDATE escapement.leader SET expires_at = clock_timestamp() - interval '2 minutes'",
+  );
+  const findings = await watch.findings();
+  expect(new Set(findings.map(({ rule }) => rule))).toEqual(
+    new Set(["no-leader", "missing-success", "not-opened", "records-not-growing"]),
+  );
+  expect(findings.find(({ rule }) => rule === "not-opened")).toMatchObject({ fireTime: fires[3] });
+  expect(new Set(findings.map(({ cause }) => cause))).toEqual(new Set(["no-leader"]));
+});
+
+test("a paused job is silent, and so is its pause after it is resumed", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const job = await watch.job("resting", 2 * hour, tenMinutes);
+  const fires = await watch.pastFires(10 * minuteMs, 12);
+  await watch.succeed(job, fires.slice(0, 3));
+  await pauseJob(watch.bench.db, await watch.bench.job("resting"), deed);
+  // The pause began when the third fire was done.
+  const since = new Date(fires[2]!.getTime() + minuteMs);
+  await watch.bench.db.query("UPDATE escapement.operation SET at = $1 WHERE action = 'jobs pause'", [since]);
+  await watch.bench.db.query("UPDATE escapement.job SET state_since = $1, planned_until = $1", [since]);
+  await watch.bench.db.query("DELETE FROM escapement.execution WHERE fire_time > $1", [since]);
+  expect(await watch.findings()).toEqual([]);
+  await resumeJob(watch.bench.db, await watch.bench.job("resting"), deed);
+  expect(await watch.findings()).toEqual([]);
+  await deleteJob(watch.bench.db, await watch.bench.job("resting"), deed);
+  expect(await watch.findings()).toEqual([]);
+});
+
+test("an edited schedule counts from its own instant, and is said", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const job = await watch.job("edited", 2 * hour, tenMinutes);
+  await watch.succeed(job, await watch.pastFires(10 * minuteMs, 12));
+  const after = testJob("edited", { schedule: { kind: "every", everyMs: minuteMs } });
+  await applyJob(watch.bench.db, after, digestOf(after), deed);
+  const findings = await watch.findings();
+  expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([["schedule-edited", "info"]]);
+});
+
+test("an execution that failed for good is found under the store's own key until it is run again", async () => {
+  const watch = await WatchBench.open();
+  const executor = await watch.bench.executor();
+  const job = await watch.job("failing", hour, { schedule: { kind: "manual" } });
+  const fire = await watch.bench.at(-10_000);
+  await watch.bench.plan(job, [fire]);
+  for (let attempt = 0; attempt < 3; attempt += 1)
+    await watch.bench.work(executor, attempt < 2 ? "retry" : "failed");
+  const [finding, ...others] = await watch.findings();
+  const key = await watch.bench.value<string>(
+    "SELECT dedup_key FROM escapement.alert_outbox WHERE kind = 'shard-failed'",
+  );
+  expect(others).toEqual([]);
+  expect(finding).toMatchObject({ rule: "retry-exhausted", key, fireTime: fire, job: "default/failing" });
+  await rerun(watch.bench.db, await watch.bench.job("failing"), fire, {}, deed);
+  expect(await watch.rules()).toEqual([]);
+});
+
+test("a shard of an executor whose lease has ended is stuck, with its executor as the cause", async () => {
+  const watch = await WatchBench.open();
+  const executor = await watch.bench.executor();
+  const job = await watch.job("stuck", hour, { schedule: { kind: "manual" } });
+  await watch.bench.plan(job, [await watch.bench.at(-10_000)]);
+  await openDue(watch.bench.db);
+  await watch.bench.claim(executor);
+  await watch.bench.db.query(
+    "UPDATE escapement.executor SET lease_until = clock_timestamp() - interval '2 minutes'",
+  );
+  const other = await watch.bench.executor();
+  const node = await watch.bench.value<string>(
+    "SELECT node FROM escapement.executor WHERE incarnation = $1",
+    [executor],
+  );
+  const findings = await watch.findings();
+  expect(findings.map(({ rule, cause }) => [rule, cause])).toEqual([["stuck-running", `executor:${node}`]]);
+  expect(other).not.toBe(executor);
+});
+
+test("a definition that was changed behind everybody's back does not pass", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  await watch.job("quiet", minuteMs, {});
+  expect(await watch.rules()).toEqual([]);
+  await watch.bench.db.query("UPDATE escapement.job_version SET digest = 'sha256:other'");
+  // Digests are compared every tenth pass.
+  let rules: string[] = [];
+  for (let pass = 0; pass < 10; pass += 1) rules = await watch.rules();
+  expect(rules).toEqual(["definition-changed"]);
+});
