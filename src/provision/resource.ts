@@ -170,5 +170,3 @@ export type Resource =
   | SshdOptionResource
   | NftTableResource
   | TimeZoneResource;
-
-export type ResourceKind = Resource["kind"];

@@ -171,7 +171,9 @@ export const clusterSchema = z.strictObject({
       logs: z
         .strictObject({
           directory: text("Where the output of attempts is written, relative to this file."),
-          maxFile: size("A log file is rotated at this size, and at the first line of a day (UTC).").prefault("10MiB"),
+          maxFile: size("A log file is rotated at this size, and at the first line of a day (UTC).").prefault(
+            "10MiB",
+          ),
           keepFiles: wholeNumber(1, 1_000, "Rotated files kept.").default(60),
         })
         .describe("The output of attempts."),
