@@ -130,7 +130,7 @@ export class AlertDesk implements AlertSink {
       const notedSince = new Date(now.getTime() - notedForMs);
       this.#silences = await activeSilences(this.#db, now);
       const own: Observation[] = [
-        ...channelObservations(await channelHealth(this.#db), now),
+        ...channelObservations(await channelHealth(this.#db, now), now),
         ...(this.#tests?.lost(await unacceptedTests(this.#db), now) ?? []),
       ];
       const keys = [...new Set([...findings, ...own].flatMap(groupKeys))];

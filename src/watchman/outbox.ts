@@ -4,8 +4,9 @@
  *
  *   pending ─ claimed ─ handed over ─▶ accepted
  *      ▲                    │
- *      └── wait, doubled ───┤ not accepted      after `keepTrying`: failed
- *          up to a cap      └ often enough: the fallback is told as well
+ *      └── wait, doubled ───┤ not accepted      after `keepTrying`, or refused
+ *          up to a cap      │                   as it is too often: failed
+ *                           └ often enough: the fallback is told as well
  *
  * A process that dies between handing over and marking leaves a claim that
  * ends by itself: the message goes out again, with the same id. A channel that
@@ -66,7 +67,7 @@ export class Outbox {
       const channel = this.#channels.get(name);
       if (channel) return await this.#round(channel, deliveries, queue, now, report);
       const error = "the watch file has no such channel any more";
-      await this.#fail(deliveries, error, true, queue, now, report);
+      await this.#fail(deliveries, error, "final", queue, now, report);
     });
     const settled = await Promise.allSettled(rounds);
     for (const one of settled) if (one.status === "rejected") throw one.reason;
@@ -92,11 +93,11 @@ export class Outbox {
         // One of them spoils the rest: each for itself.
         parcels.unshift(...parcel.map((one) => [one]));
       } else if (answer.rejected) {
-        await this.#fail(parcel, answer.reason, false, queue, now, report);
+        await this.#fail(parcel, answer.reason, "refused", queue, now, report);
       } else {
         // It does not answer: those behind would fare no better.
         this.#failures.set(channel.name, this.failuresOf(channel.name) + 1);
-        await this.#fail([...parcel, ...parcels.flat()], answer.reason, false, queue, now, report);
+        await this.#fail([...parcel, ...parcels.flat()], answer.reason, "silent", queue, now, report);
         return;
       }
     }
@@ -105,23 +106,27 @@ export class Outbox {
   async #fail(
     deliveries: readonly Delivery[],
     error: string,
-    final: boolean,
+    /** `refused`: this message, not the channel, is the trouble. `final`: there is no such channel. */
+    verdict: "silent" | "refused" | "final",
     queue: DeliveryQueue,
     now: Date,
     report: DeliveryReport,
   ): Promise<void> {
     const { retryFirstMs, retryCapMs, keepTryingMs, fallbackAfter } = this.#settings;
+    const final = verdict === "final";
     const failed: FailedTry[] = [];
     const instead: NewDelivery[] = [];
     for (const one of deliveries) {
       const waitMs = Math.min(retryCapMs, retryFirstMs * 2 ** Math.min(one.attempts, 30));
-      const over = final || now.getTime() - one.createdAt.getTime() >= keepTryingMs;
+      const often = one.attempts + 1 >= fallbackAfter;
+      const over =
+        final || (verdict === "refused" && often) || now.getTime() - one.createdAt.getTime() >= keepTryingMs;
       failed.push({
         deliveryId: one.deliveryId,
         nextTryAt: over ? null : new Date(now.getTime() + waitMs),
         error,
       });
-      if (final || one.attempts + 1 >= fallbackAfter) {
+      if (final || often) {
         for (const channel of one.fallback) {
           if (channel === one.channel) continue;
           const { messageId, alertKey, message } = one;

@@ -141,6 +141,7 @@ export async function addToldChannels(
 export interface ChannelHealth {
   readonly channel: string;
   readonly pending: number;
+  /** Given up within a day. */
   readonly failed: number;
   /** Of what waits. */
   readonly oldestAt: Date | null;
@@ -150,13 +151,14 @@ export interface ChannelHealth {
 }
 
 /** How each channel does. */
-export async function channelHealth(db: Queryable): Promise<ChannelHealth[]> {
+export async function channelHealth(db: Queryable, now: Date): Promise<ChannelHealth[]> {
   const { rows } = await db.query<ChannelHealth>(
-    `SELECT channel, count(*) FILTER (WHERE state = 'pending')::int AS pending, count(*) FILTER (WHERE state = 'failed')::int AS failed,
+    `SELECT channel, count(*) FILTER (WHERE state = 'pending')::int AS pending, count(*) FILTER (WHERE state = 'failed' AND created_at > $1::timestamptz - interval '1 day')::int AS failed,
        min(created_at) FILTER (WHERE state = 'pending') AS "oldestAt",
        coalesce(max(attempts) FILTER (WHERE state = 'pending'), 0)::int AS attempts, max(accepted_at) AS "lastAcceptedAt",
        (array_agg(last_error ORDER BY delivery_id DESC) FILTER (WHERE last_error IS NOT NULL AND state <> 'accepted'))[1] AS "lastError"
      FROM escapement.alert_delivery GROUP BY channel ORDER BY channel`,
+    [now],
   );
   return rows;
 }

@@ -32,9 +32,7 @@ export function alertmanagerChannel(settings: Settings): Channel {
       ...(message.hint !== "" && { hint: message.hint }),
       ...(message.fireTime !== undefined && { fireTime: message.fireTime }),
     },
-    startsAt: message.openedAt,
-    // Its clock decides when this is over; a test alert ends by itself.
-    endsAt: message.resolvedAt ?? new Date(Date.now() + roundsAhead * resendEveryMs).toISOString(),
+    ...span(message, roundsAhead * resendEveryMs),
   });
   return {
     name,
@@ -56,6 +54,23 @@ export function alertmanagerChannel(settings: Settings): Channel {
         return { accepted: true };
       }),
   };
+}
+
+/**
+ * Begin and end by its clock, as far as ours knows it: one that is ahead of it
+ * must not make alerts that end before they begin. A test alert ends by itself.
+ */
+function span(message: AlertMessage, aheadMs: number): { startsAt: string; endsAt: string } {
+  const now = new Date();
+  const ends =
+    message.resolvedAt === undefined
+      ? new Date(now.getTime() + aheadMs).toISOString()
+      : earlier(message.resolvedAt, now.toISOString());
+  return { startsAt: earlier(message.openedAt, earlier(ends, now.toISOString())), endsAt: ends };
+}
+
+function earlier(one: string, other: string): string {
+  return Date.parse(other) < Date.parse(one) ? other : one;
 }
 
 /** A login in the URL becomes a header: fetch refuses such a URL. */
