@@ -1,0 +1,61 @@
+/** Why an attempt ended as it did, read from its row. The texts are those that executors and the store write. */
+import type { FireAttempt } from "../../store/diagnose/fire-rows.ts";
+import type { Cause } from "./diagnosis.ts";
+import { attemptEvidence } from "./fire.ts";
+import { type Reading, reading } from "./reading.ts";
+
+/** Ended from outside, in the middle of its work: not by a decision of the program itself. */
+const killing: ReadonlySet<Cause> = new Set([
+  "lease-lost",
+  "oom-kill",
+  "timeout",
+  "executor-stopped",
+  "deploy-overlap",
+]);
+
+export function isKilled(attempt: FireAttempt): boolean {
+  return killing.has(causeOfAttempt(attempt).cause);
+}
+
+/** 128 + SIGKILL, as a shell or a container runtime passes it on. */
+const killedCode = 137;
+
+const locks =
+  /lock[ _]timeout|deadlock|could not obtain lock|lock wait|canceling statement due to lock|database is locked/i;
+
+export function causeOfAttempt(attempt: FireAttempt): Reading {
+  const error = attempt.error ?? "";
+  const evidence = [attemptEvidence(attempt)];
+  const on = attempt.node === null ? "" : ` on ${attempt.node}`;
+  const what = `attempt ${attempt.attempt} of shard ${attempt.shardNo}${on}`;
+  if (attempt.outcome === "lease-expired" || /lease could not be renewed|executor gone/.test(error))
+    return reading("lease-lost", true, `the lease of the executor ended while it ran ${what}`, evidence);
+  if (/^timed out after/.test(error))
+    return reading("timeout", true, `${what} was killed at the job's timeout (${error})`, evidence);
+  if (attempt.outcome === "cancelled") return reading("cancelled", true, `${what} was cancelled`, evidence);
+  if (/executor stopped|supervisor of its executor died/.test(error))
+    return reading("executor-stopped", true, `the executor was stopped during ${what}`, evidence);
+  if (/cannot be started|this host/.test(error))
+    return reading("cannot-start", true, `${what} could not be started: ${error}`, evidence);
+  if (locks.test(error)) return reading("lock-wait", true, `${what} waited for a lock: ${error}`, evidence);
+  if (attempt.exitCode === killedCode || /killed by SIGKILL/.test(error))
+    return reading(
+      "oom-kill",
+      false,
+      `${what} was killed by SIGKILL, and not by the executor: most often the kernel, out of memory`,
+      evidence,
+    );
+  if (attempt.outcome === "interrupted")
+    return reading(
+      "executor-stopped",
+      false,
+      `${what} was given back (${error || "no reason given"})`,
+      evidence,
+    );
+  return reading(
+    "job-error",
+    true,
+    `${what} ended by itself: ${error || `exit code ${attempt.exitCode ?? "not known"}`}`,
+    evidence,
+  );
+}
