@@ -9,6 +9,8 @@ import type { ClusterDefinition, HttpAddress } from "../spec/cluster-definition.
 import type { WatchDefinition } from "../spec/watch-definition.ts";
 import type { Database } from "../store/database.ts";
 import { checkSchema } from "../store/migrate.ts";
+import type { WatchmanIdentity } from "../store/watch/watchman-row.ts";
+import { AlertDesk } from "../watchman/alert-desk.ts";
 import { ClockMonitor } from "../watchman/clock/clock-monitor.ts";
 import { DigestBook } from "../watchman/digest-book.ts";
 import { serveHttp } from "../watchman/http-server.ts";
@@ -37,7 +39,8 @@ export async function runWatchman(options: WatchmanOptions): Promise<void> {
   const node = options.node ?? hostname();
   const db = await clusterDatabase(cluster, {
     applicationName: `escapement-watchman ${node}`,
-    maxConnections: 2,
+    // Passes, and beside them the deliveries.
+    maxConnections: 4,
     queryTimeoutMs: longestQueryMs,
   });
   try {
@@ -66,7 +69,7 @@ async function watchOn(
     checkStore: () => checkSchema(db),
     reader: new PictureReader(db, settings, digests, clock),
     clock,
-    sink: new LogSink(log),
+    sink: watch ? await AlertDesk.open({ watch, db, who: identityOf(node), log }) : new LogSink(log),
     log,
   });
   const stopping = new AbortController();
@@ -121,6 +124,10 @@ async function lookOnce(db: Database, settings: WatchSettings, node: string, jso
     );
   }
   if (findings.some(({ severity }) => severity !== "info")) process.exitCode = ExitCode.failed;
+}
+
+function identityOf(node: string): WatchmanIdentity {
+  return { node, host: hostname(), pid: process.pid, version: process.env.ESCAPEMENT_VERSION ?? "0.0.0" };
 }
 
 /** The watch file that was named, or the one beside the cluster file, or none. @throws E_SPEC_INVALID after printing every problem */
