@@ -25,7 +25,7 @@ export function expectedFires(
   const fires: number[] = [];
   const startMs = Math.max(fromMs, job.knownSince.getTime());
   for (const [i, definition] of job.definitions.entries()) {
-    const schedule = jobSchedule(definition);
+    const schedule = scheduleOf(definition);
     if (!schedule) continue;
     let fire = schedule.next(Math.max(startMs, definition.effectiveFrom.getTime()));
     const endMs = Math.min(toMs, job.definitions[i + 1]?.effectiveFrom.getTime() ?? toMs);
@@ -92,9 +92,21 @@ export function definitionAt(job: Pick<WatchedJob, "definitions">, fireMs: numbe
   );
 }
 
+const compiled = new WeakMap<WatchedDefinition, Schedule | null>();
+
+/** Definitions are asked thousands of times a pass; looking a schedule up by its text would cost more than the question. */
+function scheduleOf(definition: WatchedDefinition): Schedule | null {
+  let schedule = compiled.get(definition);
+  if (schedule === undefined) {
+    schedule = jobSchedule(definition);
+    compiled.set(definition, schedule);
+  }
+  return schedule;
+}
+
 function scheduleAt(job: Pick<WatchedJob, "definitions">, fireMs: number): Schedule | null {
   const definition = definitionAt(job, fireMs);
-  return definition && jobSchedule(definition);
+  return definition && scheduleOf(definition);
 }
 
 /** The instant at which the pause around a fire ends, or null when there is none around it. */

@@ -27,13 +27,13 @@ const settings = {
   executorNodes: ["exec-1"],
 };
 
-/** Every hour or so, and every half minute where something happens. */
+/** Every hour or so, and every minute where something happens. */
 function looks(random: Random, history: History): number[] {
   const at = new Set<number>();
   for (let t = history.from + day; t < history.to; t += random.between(20, 70) * minute)
     at.add(Math.floor(t));
   for (const { from, to } of history.interesting)
-    for (let t = from; t < to; t += 30 * second)
+    for (let t = from; t < to; t += minute)
       if (t > history.from + day && t < history.to) at.add(Math.floor(t));
   return [...at].sort((a, b) => a - b);
 }
@@ -89,7 +89,7 @@ test(`a thousand days without a false alert and without a missed one (seed ${see
     if (wrong.length > 20) break;
   }
   for (const truth of wrong.length > 20 ? [] : truths) {
-    const looked = passes.some((t) => t > truth.from + 31 * second && t < truth.to - edge);
+    const looked = passes.some((t) => t > truth.from + minute + second && t < truth.to - edge);
     if (truth.how === "once" && truth.from > history.from + 2 * day && looked && !seen.has(truth))
       wrong.push(`never said: ${id(truth.rule, truth.about)} from ${new Date(truth.from).toISOString()}`);
   }

@@ -112,9 +112,9 @@ export function firesByMinute(
   const fires = new Set<number>();
   for (let start = Math.ceil(from / quarter) * quarter; start < to; start += quarter) {
     const offset = offsets.at(start);
-    const first = new Date(start + offset);
     // Offsets are whole quarters here, so that a quarter lies in one local hour.
-    if (!named[1][first.getUTCHours()] || !onDay(first)) continue;
+    const hour = Math.floor((start + offset) / 3_600_000) % 24;
+    if (!named[1][hour] || !onDay(new Date(start + offset))) continue;
     for (let at = start; at < start + quarter; at += minute) {
       const local = at + offset;
       if (!matches(local)) continue;
