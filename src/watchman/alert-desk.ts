@@ -43,6 +43,8 @@ export interface DeskOptions {
   readonly db: Database;
   readonly who: WatchmanIdentity;
   readonly log: Log;
+  /** Carries the database's clock on while that does not answer; default: our monotonic clock. */
+  readonly stopwatchMs?: () => number;
 }
 
 /** What others have noted longer ago is history. */
@@ -59,7 +61,8 @@ export class AlertDesk implements AlertSink {
   readonly #quiet: QuietTimes;
   readonly #tests: TestAlerts | undefined;
   readonly #heartbeat: Heartbeat | undefined;
-  readonly #startedMs = monotonicMs();
+  readonly #stopwatchMs: () => number;
+  readonly #startedMs: number;
   readonly #resentMs = new Map<string, number>();
   #book: ReadonlyMap<string, BookAlert>;
   #silences: readonly Silence[] = [];
@@ -68,7 +71,9 @@ export class AlertDesk implements AlertSink {
   #round: Promise<void> = Promise.resolve();
   #busy = false;
 
-  private constructor({ watch, db, who, log }: DeskOptions, spool: Spool) {
+  private constructor({ watch, db, who, log, stopwatchMs = monotonicMs }: DeskOptions, spool: Spool) {
+    this.#stopwatchMs = stopwatchMs;
+    this.#startedMs = stopwatchMs();
     this.#watch = watch;
     this.#db = db;
     this.#who = who;
@@ -102,7 +107,7 @@ export class AlertDesk implements AlertSink {
 
   async present(findings: readonly Finding[], picture: Picture | null): Promise<void> {
     const now = picture?.now ?? this.#estimate();
-    if (picture) this.#clock = { now, atMs: monotonicMs() };
+    if (picture) this.#clock = { now, atMs: this.#stopwatchMs() };
     const queue = (picture && (await this.#inStore(findings, now))) ?? (await this.#inSpool(findings, now));
     this.#begin(queue, now);
   }
@@ -119,7 +124,7 @@ export class AlertDesk implements AlertSink {
   /** The database's clock, carried on by our own stopwatch. Without ever having asked it, ours must do. */
   #estimate(): Date {
     if (!this.#clock) return new Date();
-    return new Date(this.#clock.now.getTime() + monotonicMs() - this.#clock.atMs);
+    return new Date(this.#clock.now.getTime() + this.#stopwatchMs() - this.#clock.atMs);
   }
 
   /** @returns undefined when the store would not have it */
@@ -199,7 +204,7 @@ export class AlertDesk implements AlertSink {
     const { rules, routes, silences, everyMs, startUpGraceMs } = this.#watch;
     const inGrace = this.#graceUntil
       ? now < this.#graceUntil
-      : monotonicMs() - this.#startedMs < startUpGraceMs;
+      : this.#stopwatchMs() - this.#startedMs < startUpGraceMs;
     const all = [...silences, ...this.#silences];
     return advanceBook(book, seen, {
       ...{ now, complete, inGrace, rules, routes },

@@ -14,6 +14,8 @@ import { readWatchFile } from "../../src/watchman/watch-file.ts";
 import { freshDatabase } from "../support/database.ts";
 import type { Receiver } from "../support/receiver.ts";
 
+const start = Date.parse("2026-07-01T00:00:00Z");
+
 export const secret = "key of the tests";
 
 /** Everything that was logged, as text: secrets must not be in it. */
@@ -47,11 +49,11 @@ export class DeskRehearsal {
   readonly folder: string;
   readonly watch: WatchDefinition;
   readonly url: string;
-  readonly log = new KeptLog();
+  readonly log: KeptLog;
   readonly db: Database;
   desk: AlertDesk;
   /** The database's clock, as passes are told it. */
-  now = new Date("2026-07-01T00:00:00Z");
+  now = new Date(start);
 
   private constructor(
     folder: string,
@@ -61,7 +63,7 @@ export class DeskRehearsal {
     desk: AlertDesk,
     log: KeptLog,
   ) {
-    Object.assign(this, { log });
+    this.log = log;
     this.folder = folder;
     this.watch = watch;
     this.url = url;
@@ -76,14 +78,16 @@ export class DeskRehearsal {
     const watch = await watchOf(folder, receiver, spec);
     const db = new Database(url, { maxConnections: 4, connectTimeoutMs: 1_000 });
     const log = new KeptLog();
-    const desk = await AlertDesk.open({ watch, db, who: who(), log });
+    let rehearsal: DeskRehearsal | undefined;
+    const stopwatchMs = () => rehearsal?.now.getTime() ?? start;
+    const desk = await AlertDesk.open({ watch, db, who: who(), log, stopwatchMs });
     onTestFinished(async () => {
-      await rehearsal.desk.close();
+      await rehearsal?.desk.close();
       await db.end();
       await drop();
       rmSync(folder, { recursive: true });
     });
-    const rehearsal = new DeskRehearsal(folder, watch, url, db, desk, log);
+    rehearsal = new DeskRehearsal(folder, watch, url, db, desk, log);
     return rehearsal;
   }
 
@@ -101,7 +105,8 @@ export class DeskRehearsal {
   /** Another process life, with the same file and store. */
   async restart(db: Database = this.db): Promise<void> {
     await this.desk.close();
-    this.desk = await AlertDesk.open({ watch: this.watch, db, who: who(), log: this.log });
+    const stopwatchMs = () => this.now.getTime();
+    this.desk = await AlertDesk.open({ watch: this.watch, db, who: who(), log: this.log, stopwatchMs });
   }
 
   async rows(sql: string): Promise<Record<string, unknown>[]> {
