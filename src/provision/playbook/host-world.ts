@@ -4,6 +4,7 @@
  * host that has the toolkit: the controller needs no way to the database.
  */
 import { EscapementError, isEscapementError } from "../../base/errors.ts";
+import { monotonicMs } from "../../base/monotonic.ts";
 import type { Connect, ExecRequest, ExecResult, Remote, UploadRequest } from "../../remote/remote.ts";
 import type { InventoryDefinition, InventoryHost, SettingValue } from "../../spec/inventory-definition.ts";
 import type { Release } from "../deploy/release.ts";
@@ -37,6 +38,8 @@ export interface HostWorldOptions {
 }
 
 const commandDeadlineMs = 60_000;
+/** A host that did not answer costs a whole connection timeout; others are asked first for this long. */
+const silenceMs = 30_000;
 
 export class HostWorld {
   readonly inventory: InventoryDefinition;
@@ -48,6 +51,7 @@ export class HostWorld {
   readonly #makeRelease: () => Promise<Release>;
   #release: Promise<Release> | undefined;
   readonly #connections = new Map<string, Promise<Remote>>();
+  readonly #silentSinceMs = new Map<string, number>();
 
   constructor(options: HostWorldOptions) {
     this.inventory = options.inventory;
@@ -86,9 +90,21 @@ export class HostWorld {
     if (!connection) {
       connection = this.#connect(this.hostOf(host).target);
       this.#connections.set(host, connection);
-      connection.catch(() => this.#connections.delete(host));
+      connection.then(
+        () => this.#silentSinceMs.delete(host),
+        () => {
+          this.#connections.delete(host);
+          this.#silentSinceMs.set(host, monotonicMs());
+        },
+      );
     }
     return connection;
+  }
+
+  /** It could not be reached a moment ago. */
+  isSilent(host: string): boolean {
+    const since = this.#silentSinceMs.get(host);
+    return since !== undefined && monotonicMs() - since < silenceMs;
   }
 
   /** Forgets a connection, so that the next use makes a fresh one. */
@@ -128,5 +144,5 @@ export class HostWorld {
 }
 
 function isLoss(error: unknown): boolean {
-  return isEscapementError(error) && (error.code === "E_HOST_LOST" || error.code === "E_HOST_UNREACHABLE");
+  return isEscapementError(error) && error.code === "E_HOST_LOST";
 }

@@ -73,22 +73,21 @@ export function storeHost(world: HostWorld): PlaybookHost {
   });
 }
 
-/** Asks the store through the first scheduler that answers; the asking host of the step comes last. */
+/** Asks the store through the first scheduler that answers; one that was silent a moment ago is asked last. */
 export async function askStore(
   world: HostWorld,
   args: readonly string[],
-  options: ToolkitOptions & { readonly not?: string } = {},
+  options: ToolkitOptions = {},
 ): Promise<ToolkitAnswer> {
-  const { not, ...rest } = options;
   const schedulers = world.hosts.filter((host) => host.roles.includes("scheduler"));
   const order = [
-    ...schedulers.filter((host) => host.name !== not),
-    ...schedulers.filter((host) => host.name === not),
+    ...schedulers.filter((host) => !world.isSilent(host.name)),
+    ...schedulers.filter((host) => world.isSilent(host.name)),
   ];
   let last: unknown;
   for (const host of order) {
     try {
-      const answer = await toolkit(world, host.name, args, rest);
+      const answer = await toolkit(world, host.name, args, options);
       if (answer.error?.code !== "E_STORE_UNAVAILABLE" && answer.error?.code !== "E_STORE_URL_MISSING")
         return answer;
       last = new EscapementError("E_UNKNOWN", {

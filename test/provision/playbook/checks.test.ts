@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { EscapementError } from "../../../src/base/errors.ts";
 import { registry } from "../../../src/provision/playbook/actions/index.ts";
+import { readStatus } from "../../../src/provision/playbook/cluster-status.ts";
 import { HostWorld } from "../../../src/provision/playbook/host-world.ts";
 import type { PlaybookHost } from "../../../src/provision/playbook/registry.ts";
 import { ask } from "../../../src/provision/playbook/run-unit.ts";
@@ -21,7 +22,7 @@ type Says = (
   line: string,
 ) => { stdout?: string; stderr?: string; exitCode?: number } | undefined;
 
-function world(says: Says): HostWorld {
+function world(says: Says, onConnect: (host: string) => void = () => {}): HostWorld {
   const inventory = {
     name: "site",
     file: "site.yaml",
@@ -37,8 +38,9 @@ function world(says: Says): HostWorld {
   return new HostWorld({
     inventory,
     hosts,
-    connect: async (target) =>
-      ({
+    connect: async (target) => {
+      onConnect(target.host);
+      return {
         host: target.host,
         async exec({ argv }: ExecRequest) {
           const said = says(target.host, argv.join(" "));
@@ -52,7 +54,8 @@ function world(says: Says): HostWorld {
         },
         upload: nothing,
         close: async () => {},
-      }) satisfies Remote,
+      } satisfies Remote;
+    },
     profiles: { plan: nothing, apply: nothing },
     release: nothing,
     reason: "test",
@@ -130,6 +133,20 @@ describe("the cluster's status", () => {
       const says: Says = (host) => (host === "sched-1" ? first : { stdout: status({}) });
       expect((await look("leader-exists", says)).answer).toBe("yes");
     }
+  });
+
+  test("a scheduler that cannot be reached is not waited for again at every look", async () => {
+    let tries = 0;
+    const one = world(
+      () => ({ stdout: status({}) }),
+      (host) => {
+        if (host !== "sched-1") return;
+        tries += 1;
+        throw new EscapementError("E_HOST_UNREACHABLE", { host, address: "10.0.0.1", reason: "silence" });
+      },
+    );
+    for (let i = 0; i < 3; i++) expect((await readStatus(one)).leader.alive).toBe(true);
+    expect(tries).toBe(1);
   });
 
   test("the leading scheduler comes last; where nobody knows who leads, the order stays", async () => {
