@@ -35,14 +35,24 @@ export interface FailedView {
   readonly message: string;
 }
 
-/** Executions that the store has given up since then, and that nobody has run again. */
+/**
+ * Executions that the store has given up since then, and that nobody has run
+ * again. The store notes them under a key of its own, by which they are found;
+ * what is known of them is read from the records, since the watchman itself
+ * writes into the note.
+ */
 export async function readFailed(db: Queryable, since: Date): Promise<FailedView[]> {
   const { rows } = await db.query<FailedView>(
-    `SELECT a.dedup_key AS "dedupKey", a.job_id AS "jobId", a.fire_time AS "fireTime", a.last_at AS at, a.message
-     FROM escapement.alert_outbox a
-     WHERE a.kind = 'shard-failed' AND a.last_at >= $1 AND a.job_id IS NOT NULL AND (
-       SELECT e.status FROM escapement.execution e WHERE e.job_id = a.job_id AND e.fire_time = a.fire_time LIMIT 1) = 'failed'
-     ORDER BY a.last_at DESC LIMIT 5000`,
+    `SELECT a.dedup_key AS "dedupKey", a.job_id AS "jobId", a.fire_time AS "fireTime", e.actual_end_time AS at,
+       concat_ws(': ', coalesce(e.reason, 'no reason given'), (
+         SELECT min(s.error) FROM escapement.shard s
+         WHERE s.job_id = a.job_id AND s.fire_time = a.fire_time AND s.status = 'failed')) AS message
+     FROM (SELECT dedup_key, job_id, fire_time FROM escapement.alert_outbox
+           WHERE dedup_key LIKE 'shard-failed:%' AND last_at >= $1 AND job_id IS NOT NULL AND fire_time IS NOT NULL
+           ORDER BY last_at DESC LIMIT 5000) a
+     CROSS JOIN LATERAL (SELECT status, reason, actual_end_time FROM escapement.execution e
+                         WHERE e.job_id = a.job_id AND e.fire_time = a.fire_time LIMIT 1) e
+     WHERE e.status = 'failed' AND e.actual_end_time >= $1`,
     [since],
   );
   return rows;
