@@ -36,12 +36,13 @@ const common = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of several ways to say the same, one. */
+/** Of several ways to say the same, one. The complaint names a field, so that no value of another one, a secret perhaps, is shown. */
 function exactlyOne(keys: readonly string[]) {
   const words = `${keys.slice(0, -1).join(", ")} and ${keys.at(-1)}`;
   return (value: Fields, context: z.core.$RefinementCtx<unknown>): void => {
-    if (keys.filter((key) => value[key] !== undefined).length !== 1)
-      context.addIssue({ code: "custom", message: `must have exactly one of ${words}` });
+    if (keys.filter((key) => value[key] !== undefined).length === 1) return;
+    const path = [keys.find((key) => value[key] === undefined) ?? keys[0]!];
+    context.addIssue({ code: "custom", path, message: `is wrong: exactly one of ${words} must be there` });
   };
 }
 
@@ -129,7 +130,9 @@ const smtp = z
     if (passwords !== (value.user === undefined ? 0 : 1))
       context.addIssue({
         code: "custom",
-        message: "must have user with exactly one of passwordFile and passwordEnv, or none of the three",
+        path: ["passwordFile"],
+        message:
+          "is wrong: there must be user with exactly one of passwordFile and passwordEnv, or none of the three",
       });
     if (value.user !== undefined && value.security === "none")
       context.addIssue({
