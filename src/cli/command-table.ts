@@ -57,6 +57,11 @@ export const commandTable: readonly CommandEntry[] = [
   },
   { name: "undrain", summary: "give a drained executor work again", load: () => import("./undrain.ts") },
   {
+    name: "alerts",
+    summary: "list alerts, acknowledge or silence them, test the channels",
+    load: () => import("./alerts.ts"),
+  },
+  {
     name: "watchman",
     summary: "watch from another machine that every fire happens, and alert",
     load: () => import("./watchman.ts"),
