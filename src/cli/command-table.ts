@@ -34,6 +34,16 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "run the fires of a past interval that were never run",
     load: () => import("./backfill.ts"),
   },
+  {
+    name: "diagnose",
+    summary: "which fires went wrong, as what, and why",
+    load: () => import("./diagnose.ts"),
+  },
+  {
+    name: "explain-fire",
+    summary: "why a job ran, or did not run, at a time",
+    load: () => import("./explain-fire.ts"),
+  },
   { name: "cancel", summary: "cancel an execution that has not ended", load: () => import("./cancel.ts") },
   {
     name: "cron",

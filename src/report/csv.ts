@@ -10,12 +10,22 @@ export function safeCell(value: string | number): string {
   return /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/u.test(line) ? `'${line}` : line;
 }
 
+/** A number that a double cannot hold exactly, as the database writes it. */
+export interface Decimal {
+  readonly decimal: string;
+}
+
+export type Cell = string | number | Decimal;
+
 /** Lines end in CR LF, as the format has it. */
-export function csvText(rows: readonly (readonly (string | number)[])[]): string {
+export function csvText(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(field).join(",")}\r\n`).join("");
 }
 
-function field(value: string | number): string {
-  const text = safeCell(value);
+function field(value: Cell): string {
+  const text =
+    typeof value === "object" && /^-?\d+(\.\d+)?$/.test(value.decimal)
+      ? value.decimal
+      : safeCell(typeof value === "object" ? value.decimal : value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

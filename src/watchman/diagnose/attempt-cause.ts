@@ -2,6 +2,7 @@
 import type { FireAttempt } from "../../store/diagnose/fire-rows.ts";
 import type { Cause } from "./diagnosis.ts";
 import { attemptEvidence } from "./fire.ts";
+import type { MemoryKill } from "./oom-journal.ts";
 import { type Reading, reading } from "./reading.ts";
 
 /** Ended from outside, in the middle of its work: not by a decision of the program itself. */
@@ -23,7 +24,11 @@ const killedCode = 137;
 const locks =
   /lock[ _]timeout|deadlock|could not obtain lock|lock wait|canceling statement due to lock|database is locked/i;
 
-export function causeOfAttempt(attempt: FireAttempt): Reading {
+/** How far the host's clock and the database's may lie apart when their entries are compared. */
+const journalSlackMs = 10_000;
+
+/** @param kills what the kernels of the hosts have written, where somebody has brought it */
+export function causeOfAttempt(attempt: FireAttempt, kills: readonly MemoryKill[] = []): Reading {
   const error = attempt.error ?? "";
   const evidence = [attemptEvidence(attempt)];
   const on = attempt.node === null ? "" : ` on ${attempt.node}`;
@@ -38,13 +43,17 @@ export function causeOfAttempt(attempt: FireAttempt): Reading {
   if (/cannot be started|this host/.test(error))
     return reading("cannot-start", true, `${what} could not be started: ${error}`, evidence);
   if (locks.test(error)) return reading("lock-wait", true, `${what} waited for a lock: ${error}`, evidence);
-  if (attempt.exitCode === killedCode || /killed by SIGKILL/.test(error))
+  if (attempt.exitCode === killedCode || /killed by SIGKILL/.test(error)) {
+    const kill = kills.find(({ at }) => Math.abs(at.getTime() - attempt.endedAt.getTime()) <= journalSlackMs);
     return reading(
       "oom-kill",
-      false,
-      `${what} was killed by SIGKILL, and not by the executor: most often the kernel, out of memory`,
-      evidence,
+      kill !== undefined,
+      kill
+        ? `the kernel of ${kill.host || "the host"} killed ${what} for want of memory`
+        : `${what} was killed by SIGKILL, and not by the executor: most often the kernel, out of memory`,
+      kill ? [...evidence, { from: "journal", row: { ...kill } }] : evidence,
     );
+  }
   if (attempt.outcome === "interrupted")
     return reading(
       "executor-stopped",

@@ -13,6 +13,7 @@ import { expectedFires } from "../expected-fires.ts";
 import { classify } from "./classify.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { type DiagnoseSettings, defaultDiagnoseSettings, type Fire } from "./fire.ts";
+import type { MemoryKill } from "./oom-journal.ts";
 import { pausesOf } from "./pauses.ts";
 
 export interface DiagnoseRows {
@@ -23,6 +24,8 @@ export interface DiagnoseRows {
   readonly attempts: readonly FireAttempt[];
   readonly staleWrites: readonly FireStaleWrite[];
   readonly calls: readonly CallCount[];
+  /** From kernel messages, where somebody has brought them. */
+  readonly kills?: readonly MemoryKill[];
   readonly around: Surroundings;
 }
 
@@ -81,6 +84,7 @@ export function firesOf(rows: DiagnoseRows, from: Date, to: Date): Fire[] {
           execution,
           shards: keyed.shards.get(key) ?? [],
           attempts: keyed.attempts.get(key) ?? [],
+          kills: rows.kills ?? [],
           staleWrites: keyed.staleWrites.get(key) ?? [],
           calls: calls.get(callPrefix(job.job, ms, execution)) ?? null,
           inTheWay: inTheWayOf(own, ms),

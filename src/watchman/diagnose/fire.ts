@@ -7,6 +7,7 @@ import type {
 } from "../../store/diagnose/fire-rows.ts";
 import type { CallCount } from "../../store/diagnose/open-effects.ts";
 import type { Evidence } from "./diagnosis.ts";
+import type { MemoryKill } from "./oom-journal.ts";
 
 export interface Fire {
   readonly jobId: number;
@@ -21,6 +22,8 @@ export interface Fire {
   /** Empty for an execution that simply succeeded. */
   readonly shards: readonly FireShard[];
   readonly attempts: readonly FireAttempt[];
+  /** Kills for want of memory, of any host and time. */
+  readonly kills: readonly MemoryKill[];
   readonly staleWrites: readonly FireStaleWrite[];
   /** Null: nobody asked the guard, or it knows no call. */
   readonly calls: CallCount | null;
