@@ -35,7 +35,7 @@ export function profileOfGroups(groups: readonly string[]): readonly string[] {
   return profiles.filter((profile) => named.has(profile));
 }
 
-/** `escapement_virtual_ip` is the setting virtualIp. Values that are neither plain nor lists of plain ones are left out. */
+/** `escapement_virtual_ip` is the setting virtualIp. Values that are neither on one line nor lists of such are left out. */
 export function settingsOfVariables(variables: AnsibleVariables, folder: string): Settings {
   const settings: Record<string, SettingValue> = {};
   for (const [key, { value }] of variables) {
@@ -51,7 +51,8 @@ export function settingsOfVariables(variables: AnsibleVariables, folder: string)
 }
 
 function isSetting(value: unknown): value is SettingValue {
-  const plain = (one: unknown) => ["string", "number", "boolean"].includes(typeof one);
+  const plain = (one: unknown) =>
+    typeof one === "string" ? /^\P{Cc}*$/u.test(one) : ["number", "boolean"].includes(typeof one);
   return plain(value) || (Array.isArray(value) && value.every(plain));
 }
 

@@ -50,6 +50,13 @@ const timeZone = z.strictObject({
   hardwareClock: choice(["utc"], "The hardware clock runs in UTC."),
 });
 
+/** It becomes part of a rule as it is. */
+const network = z
+  .string()
+  .regex(/^[0-9A-Fa-f.:]+(?:\/\d{1,3})?$/)
+  .register(expectation, { what: "an IP address or a network, such as 10.0.9.0/24" })
+  .describe("An address or network.");
+
 const firewall = z.strictObject({
   incoming: choice(["drop", "accept"], "What happens to packets no rule names."),
   services: z
@@ -65,7 +72,7 @@ const firewall = z.strictObject({
       z.strictObject({
         port: port("The port."),
         protocol: choice(["tcp", "udp"], "The protocol."),
-        from: z.array(text("An address or network.")).min(1).describe("Who may reach it."),
+        from: z.array(network).min(1).describe("Who may reach it."),
         why: text("For people; becomes the rule's comment."),
       }),
     )

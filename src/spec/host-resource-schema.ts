@@ -2,11 +2,17 @@
 import { z } from "zod";
 import { choice, command, expectation, text } from "./scalar-schema.ts";
 
+/**
+ * Printable ASCII without a backslash: what stat and sha256sum print as it is. No part may be
+ * empty, "." or "..", so that one file has one name.
+ */
 const path = (description: string) =>
   z
     .string()
-    .regex(/^\/[^\0\n]*$/)
-    .register(expectation, { what: "an absolute path" })
+    .regex(/^\/$|^(?:\/(?!\.{1,2}(?:\/|$))[ -.0-[\]-~]+)+$/)
+    .register(expectation, {
+      what: "an absolute path in plain ASCII, without control characters, backslashes, //, . or .. in it and / at its end",
+    })
     .describe(description);
 
 const word = (description: string) =>
@@ -28,9 +34,29 @@ const oneLine = (description: string) =>
   z
     .string()
     .min(1)
-    .regex(/^[^\0\n]*$/)
-    .register(expectation, { what: "text on one line" })
+    .regex(/^\P{Cc}*$/u)
+    .register(expectation, { what: "text on one line, without control characters" })
     .describe(description);
+
+/** apt-get takes off what it is asked to install under a name that ends in a dash. */
+const packageName = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9.+-]*[a-z0-9.+])?$/)
+  .register(expectation, { what: "the name of a Debian package: a-z, 0-9 and . + -, no dash at its end" })
+  .describe("The Debian package.");
+
+/** A shell reads it from /etc/default/grub.d, and the boot loader after that. */
+const kernelWord = z
+  .string()
+  .regex(/^[\w.,:=/@%+~-]+$/)
+  .register(expectation, { what: "one word of letters, digits and . , : = / @ % + ~ - _" })
+  .describe("Its value.");
+
+const zoneName = z
+  .string()
+  .regex(/^[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*)*$/)
+  .register(expectation, { what: "the name of a time zone, such as Etc/UTC" })
+  .describe("The zone.");
 
 const yesNo = (description: string) =>
   z.boolean().register(expectation, { what: "true or false" }).describe(description);
@@ -51,8 +77,8 @@ const common = {
 const owner = word("The owner.").default("root");
 const group = word("The group.").default("root");
 
-export const hostResourceSchema = z.discriminatedUnion("kind", [
-  z.strictObject({
+const file = z
+  .strictObject({
     kind: z.literal("file"),
     path: path("Where it is."),
     content: z.string().describe("Its whole text.").optional(),
@@ -62,7 +88,16 @@ export const hostResourceSchema = z.discriminatedUnion("kind", [
     mode: mode.prefault("0644"),
     validate: command("Judges a staged copy, written {file}; any exit but 0 refuses it.").optional(),
     ...common,
-  }),
+  })
+  .superRefine(({ content, absent }, context) => {
+    const tell = (message: string) => context.addIssue({ code: "custom", path: ["content"], message });
+    // Else a forgotten line would empty the file.
+    if (content === undefined && absent !== true) tell('is missing; an empty file is content: ""');
+    if (content !== undefined && absent === true) tell("is the text of a file that must not exist");
+  });
+
+export const hostResourceSchema = z.discriminatedUnion("kind", [
+  file,
   z.strictObject({
     kind: z.literal("directory"),
     path: path("Where it is."),
@@ -73,7 +108,7 @@ export const hostResourceSchema = z.discriminatedUnion("kind", [
   }),
   z.strictObject({
     kind: z.literal("package"),
-    name: word("The Debian package."),
+    name: packageName,
     state: choice(["installed", "absent"], "Whether it shall be there.").default("installed"),
     version: word("This exact version.").optional(),
     ...common,
@@ -116,7 +151,7 @@ export const hostResourceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("kernel-parameter"),
     name: word("The parameter."),
-    value: oneLine("Its value."),
+    value: kernelWord,
     ...common,
   }),
   z.strictObject({
@@ -133,7 +168,7 @@ export const hostResourceSchema = z.discriminatedUnion("kind", [
   }),
   z.strictObject({
     kind: z.literal("time-zone"),
-    zone: oneLine("The zone."),
+    zone: zoneName,
     ...common,
   }),
 ]);

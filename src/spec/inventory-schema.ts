@@ -8,13 +8,14 @@ const settingName = z.string().regex(/^[a-zA-Z][a-zA-Z0-9]{0,62}$/, {
   error: "must be one word of letters and digits that begins with a letter, such as virtualIp",
 });
 
-const plainValue = z.union([z.string(), z.number(), z.boolean()]);
+/** Settings become lines of configuration files: a line feed in one would be a line of its own. */
+const plainValue = z.union([z.string().regex(/^\P{Cc}*$/u), z.number(), z.boolean()]);
 
 const settingValue = z
   .custom<string | number | boolean | (string | number | boolean)[]>(
     (value) => plainValue.safeParse(value).success || z.array(plainValue).safeParse(value).success,
   )
-  .register(expectation, { what: "text, a number, true or false, or a list of these" })
+  .register(expectation, { what: "text on one line, a number, true or false, or a list of these" })
   .meta({
     anyOf: [
       { type: ["string", "number", "boolean"] },

@@ -85,6 +85,21 @@ test("no second connection comes up: the host has put everything back when it an
   expect(on.text("running/one.service")).toBe("old\n");
 });
 
+test("stopped while it is being confirmed: it ends at once, and the host puts everything back", async () => {
+  ready();
+  let connections = 0;
+  const connect = async (): Promise<Remote> => {
+    if (++connections === 1) return localShell("h1");
+    throw new EscapementError("E_INTERRUPTED", { signal: "request" });
+  };
+  expect(await applyHost(await plan(), options({ connect }))).toMatchObject({
+    status: "unknown",
+    result: "lost",
+    reason: expect.stringContaining("puts everything back by itself"),
+  });
+  expect(connections).toBe(2);
+});
+
 test("a change that does not hold is put back at once", async () => {
   ready();
   const planned = await plan();

@@ -129,7 +129,14 @@ test.each<[string, string, RegExp[]]>([
   [
     "a setting of an impossible shape",
     "spec:\n  settings: { a: { b: 1 } }\n  hosts: [{ name: a, address: x }]",
-    [/^i\.yaml:5:18 {2}spec\.settings\.a must be text, a number, true or false, or a list of these/],
+    [
+      /^i\.yaml:5:18 {2}spec\.settings\.a must be text on one line, a number, true or false, or a list of these/,
+    ],
+  ],
+  [
+    "a setting of two lines",
+    'spec:\n  settings: { timeSources: ["10.0.0.1\\nallow all"] }\n  hosts: [{ name: a, address: x }]',
+    [/^i\.yaml:5:28 {2}spec\.settings\.timeSources must be text on one line/],
   ],
   [
     "a setting with a name that no profile can use",

@@ -124,6 +124,8 @@ async function confirm(
       if (!(error instanceof StillOpen)) {
         last = isEscapementError(error) ? error.message : "";
         if (!isEscapementError(error)) return outcomeOfFailure(host, remoteFailure(error));
+        // No connection comes up any more, so there is nothing to wait for.
+        if (error.code === "E_INTERRUPTED") break;
       }
       await sleep(waitMs);
     }

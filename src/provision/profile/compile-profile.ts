@@ -161,8 +161,9 @@ function inOrder(resources: readonly Resource[]): readonly Resource[] {
   const visit = (resource: Resource, above: readonly string[]) => {
     if (done.has(resource.id)) return;
     if (above.includes(resource.id))
-      throw new EscapementError("E_BUG", {
+      throw new EscapementError("E_BAD_DATA", {
         what: `resources wait for each other: ${[...above, resource.id].join(" → ")}`,
+        hint: "take a line out of `after` in the profile",
       });
     const after = resource.after.filter((id) => byId.has(id));
     for (const id of after) visit(byId.get(id)!, [...above, resource.id]);

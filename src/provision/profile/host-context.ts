@@ -44,7 +44,9 @@ export class HostContext {
   ) {}
 
   note(severity: Note["severity"], text: string, at?: Position): void {
-    this.notes.push({ severity, text, ...(at && { at }) });
+    // The place alone: a host of the inventory is a place, too, and has much that nobody asked for.
+    const place = at && { file: at.file, line: at.line, column: at.column };
+    this.notes.push({ severity, text, ...(place && { at: place }) });
   }
 
   /** The hosts whose profile has this section, in the order of the inventory. */

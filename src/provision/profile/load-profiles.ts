@@ -3,6 +3,7 @@ import { closest } from "../../spec/closest.ts";
 import { documentsOf, loadFiles } from "../../spec/load.ts";
 import { compareProblems, type Problem } from "../../spec/problem.ts";
 import { lintProfile } from "./lint-profile.ts";
+import { lintResources } from "./lint-resources.ts";
 import { mergeProfiles, type ProfileDocument, type ResolvedProfile } from "./resolved-profile.ts";
 import { shippedProfiles } from "./shipped-profiles.ts";
 
@@ -48,9 +49,10 @@ export function resolveProfiles(
     }
     const merged = mergeProfiles(chain);
     const judged = merged.problems.length > 0 ? undefined : lintProfile(merged.profile);
-    found.push(...merged.problems, ...(judged?.problems ?? []));
+    const together = judged === undefined ? [] : lintResources(merged.profile.resources);
+    found.push(...merged.problems, ...(judged?.problems ?? []), ...together);
     warnings.push(...(judged?.warnings ?? []));
-    if (judged?.problems.length === 0) profiles.set(name, merged.profile);
+    if (judged?.problems.length === 0 && together.length === 0) profiles.set(name, merged.profile);
   }
   return {
     profiles,

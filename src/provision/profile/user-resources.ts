@@ -53,7 +53,7 @@ function makeResource(placed: PlacedResource): Resource {
   }
 }
 
-function idOf(resource: PlacedResource["resource"]): string {
+export function idOf(resource: PlacedResource["resource"]): string {
   switch (resource.kind) {
     case "file":
     case "directory":

@@ -27,6 +27,14 @@ export const clock: Feature<"clock"> = (section, context) => {
       context.host.settingPlace("timeSources"),
     );
   }
+  const odd = sources?.value.find((one) => !/^[\w.:-]+$/.test(one) || one.startsWith("-"));
+  if (odd !== undefined) {
+    context.note(
+      "error",
+      `timeSources has ${JSON.stringify(odd)} in it, which is neither a host name nor an address`,
+      context.host.settingPlace("timeSources"),
+    );
+  }
   return [
     // Two daemons would pull the clock in two directions.
     unit("systemd-timesyncd.service", { enabled: "masked", running: false, risk: "medium" }),

@@ -22,6 +22,13 @@ export function jobUsers(context: HostContext): readonly Resource[] {
       "jobUsers names root: a job never runs as root",
       context.host.settingPlace("jobUsers"),
     );
+  const odd = users?.value.find((one) => !/^[a-z_][a-z0-9_.-]*$/i.test(one));
+  if (odd !== undefined)
+    context.note(
+      "error",
+      `jobUsers has ${JSON.stringify(odd)} in it, which is not the name of a user`,
+      context.host.settingPlace("jobUsers"),
+    );
   // The executor's own user runs the jobs that name nobody.
   const names = [executorUser, ...(users?.value ?? []).filter((one) => one !== executorUser)];
   return [
