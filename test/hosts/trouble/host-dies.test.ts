@@ -98,6 +98,12 @@ signal.pause()'`,
 
   test("when the trouble is over, the next apply brings all to the same", async () => {
     await lab().powerOn(dead);
+    await until(
+      async () =>
+        (await lab().exec(dead, ["sh", "-c", "ls /var/lib/escapement-apply/txn/*/reverted"])).code === 0,
+      { what: "its boot has put everything back", deadlineMs: 120_000 },
+    );
+    expect(await revisionOn(site(), dead)).toBe("revision 1");
     for (const host of [reborn, dead]) await shell(lab(), host, `rm -f ${slowFile}`);
     await shell(lab(), locked, "systemctl stop holds-lock.service");
     const again = await applyRevision(site(), 2, withPackage);
