@@ -197,7 +197,7 @@ export async function makeBare(lab: HostLab): Promise<void> {
     mount -o remount,rw,bind /proc/sys
     systemctl disable --now -q bench.service bench.timer 2>/dev/null || :
     DEBIAN_FRONTEND=noninteractive apt-get purge -q -y --autoremove ${packages.join(" ")} >/dev/null 2>&1 || :
-    rm -rf /etc/bench /etc/chrony /etc/systemd/system/bench.* /etc/systemd/system/chrony.service.d /etc/sysctl.d/90-* /var/lib/escapement-apply /root/.ansible
+    rm -rf /etc/bench /etc/chrony /etc/systemd/system/bench.* /etc/systemd/system/chrony.service.d /etc/sysctl.d/90-* /var/lib/escapement-apply ~root/.ansible
     userdel bench 2>/dev/null || :
     groupdel bench 2>/dev/null || :
     sysctl -q -w net.core.somaxconn=128 net.ipv4.tcp_keepalive_time=7200

@@ -84,7 +84,7 @@ describe.skipIf(noHosts)("one of three hosts is in trouble", () => {
     });
     expect(code).toBe(3);
     await on(
-      "useradd -m -s /bin/bash nobody-special && cp -r /root/.ssh ~nobody-special/ && chown -R nobody-special: ~nobody-special/.ssh",
+      "useradd -m -s /bin/bash nobody-special && cp -r ~root/.ssh ~nobody-special/ && chown -R nobody-special: ~nobody-special/.ssh",
     );
     const refused = await apply({ hosts: { [troubled]: { user: "nobody-special" } } });
     expect(refused.outcomes[troubled]).toMatchObject({
@@ -137,7 +137,7 @@ describe.skipIf(noHosts)("one of three hosts is in trouble", () => {
       printf '%s\\n' 'Welcome. $(reboot)' >/etc/motd
       printf 'Banner /etc/issue.net\\nPrintMotd yes\\n' >/etc/ssh/sshd_config.d/banner.conf
       systemctl reload ssh
-      { printf '%s\\n' 'echo noise; echo noise >&2' 'printf "no line end"' 'printf "\\033[31m{\\"fact\\":\\"path\\"}\\n"'; cat /root/.bashrc; } >/root/.new && mv /root/.new /root/.bashrc
+      { printf '%s\\n' 'echo noise; echo noise >&2' 'printf "no line end"' 'printf "\\033[31m{\\"fact\\":\\"path\\"}\\n"'; cat ~root/.bashrc; } >~root/.new && mv ~root/.new ~root/.bashrc
       getent passwd root | grep -q /bin/bash`);
     const { code, outcomes } = await apply();
     expect(outcomes[troubled]).toMatchObject({ status: "changed", result: "committed" });
