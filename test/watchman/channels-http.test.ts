@@ -1,54 +1,14 @@
-/** Channels against real receivers: an HTTP server that checks signatures, Alertmanager, a mail server, programs. */
+/** Channels over HTTP: a server that checks signatures, Alertmanager, stand-ins for PagerDuty and Slack. */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { rmSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
 import type { WatchChannel } from "../../src/spec/watch-definition.ts";
-import type { AlertMessage } from "../../src/watchman/alert.ts";
 import { openChannel } from "../../src/watchman/channels/open-channels.ts";
 import { hasAlertmanager, startAlertmanager } from "../support/alertmanager.ts";
-import { type MailServerOptions, TestMailServer } from "../support/mail-server.ts";
 import { Receiver } from "../support/receiver.ts";
 import { unavailable } from "../support/tier.ts";
 import { until } from "../support/until.ts";
-
-const secret = "the key of the signature";
-
-function message(more: Partial<AlertMessage> = {}): AlertMessage {
-  return {
-    ...{
-      id: "late:1@x:open",
-      phase: "open",
-      key: "late:1",
-      episode: 1,
-      rule: "late-start",
-      severity: "critical",
-    },
-    ...{
-      job: "payroll/bonus",
-      message: "Bonus für März is late.",
-      evidence: { lateMs: 1 },
-      hint: "look",
-      watched: true,
-    },
-    openedAt: "2026-07-01T00:00:00.000Z",
-    ...more,
-  };
-}
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "channels-"));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
-
-/** A secret of a file. */
-function inFile(value: string): { from: "file"; file: string } {
-  const file = join(folder(), "secret");
-  writeFileSync(file, `${value}\n`);
-  return { from: "file", file };
-}
+import { inFile, message, secret } from "./channel-message.ts";
 
 describe("webhook", () => {
   const open = (url: string, more: Partial<Extract<WatchChannel, { type: "webhook" }>> = {}) =>
@@ -214,62 +174,6 @@ describe.skipIf(unavailable("Alertmanager", hasAlertmanager))("Alertmanager", ()
   });
 });
 
-describe("exec", () => {
-  const open = (command: readonly string[], more: Partial<Extract<WatchChannel, { type: "exec" }>> = {}) =>
-    openChannel({ name: "prog", type: "exec", timeoutMs: 5_000, folder: folder(), command, ...more });
-
-  test("the program gets the alert on standard input, in the folder of the watch file, without our environment", async () => {
-    process.env.ESCAPEMENT_STORE_URL = "postgres://secret@host/db";
-    onTestFinished(() => {
-      delete process.env.ESCAPEMENT_STORE_URL;
-    });
-    const at = folder();
-    const channel = open(["/bin/sh", "-c", "cat > got; env > env"], { folder: at });
-    expect(await channel.send([message()])).toEqual({ accepted: true });
-    expect(JSON.parse(readFileSync(join(at, "got"), "utf8"))).toMatchObject({
-      kind: "alert",
-      alert: { key: "late:1" },
-    });
-    expect(readFileSync(join(at, "env"), "utf8")).not.toMatch(/ESCAPEMENT/);
-  });
-
-  test("its words are the reason when it fails, without what looks like a secret", async () => {
-    const answer = await open(["/bin/sh", "-c", "echo token=abc no line >&2; exit 3"]).send([message()]);
-    expect(answer).toEqual({ accepted: false, rejected: false, reason: "exit 3: token=*** no line" });
-  });
-
-  test("one that reads nothing, and one that is not there, are told apart", async () => {
-    expect(await open(["/bin/true"]).send([message({ message: "x".repeat(1_000_000) })])).toEqual({
-      accepted: true,
-    });
-    expect(await open(["/nonexistent"]).send([message()])).toMatchObject({
-      accepted: false,
-      reason: expect.stringMatching(/ENOENT/),
-    });
-  });
-
-  test("after its time it is killed with everything that it started", async () => {
-    const at = folder();
-    const channel = open(["/bin/sh", "-c", "sleep 60 & echo $! > child; wait"], {
-      folder: at,
-      timeoutMs: 500,
-    });
-    expect(await channel.send([message()])).toEqual({
-      accepted: false,
-      rejected: false,
-      reason: "killed after 500 ms",
-    });
-    const child = readFileSync(join(at, "child"), "utf8").trim();
-    await until(
-      () =>
-        !existsSync(`/proc/${child}`) || /^State:\s+Z/m.test(readFileSync(`/proc/${child}/status`, "utf8")),
-      {
-        what: "the child of the program to end",
-      },
-    );
-  });
-});
-
 describe("PagerDuty and Slack", () => {
   test("trigger and resolve have the same key, also a long one, and the routing key is in no reason", async () => {
     const receiver = await Receiver.open();
@@ -308,125 +212,5 @@ describe("PagerDuty and Slack", () => {
     expect(receiver.asked[0]?.json.text).toContain("&lt;!channel&gt; &amp; all");
     receiver.answer = (request) => ({ status: 500, body: request.path });
     expect(await channel.send([message()])).toMatchObject({ reason: "HTTP 500 ***" });
-  });
-});
-
-describe("mail", () => {
-  const login = { user: "watch", password: "s3cret-pass" };
-  async function open(
-    options: MailServerOptions,
-    more: Partial<Extract<WatchChannel, { type: "smtp" }>> = {},
-  ) {
-    const server = await TestMailServer.open(options);
-    const channel = openChannel({
-      ...{ name: "mail", type: "smtp", timeoutMs: 5_000, host: "127.0.0.1", port: server.port },
-      ...{ security: options.security, from: "watch@example.com", to: ["a@example.com", "b@example.com"] },
-      ...(options.security !== "none" && { caFile: server.caFile }),
-      ...(options.login && { login: { user: options.login.user, password: inFile(options.login.password) } }),
-      ...more,
-    });
-    return { server, channel };
-  }
-
-  test.each([
-    ["plain", { security: "none" }],
-    ["STARTTLS with a login", { security: "starttls", login }],
-    ["TLS from the start with a login", { security: "tls", login }],
-  ] as const)("%s", async (_what, options) => {
-    const { server, channel } = await open(options);
-    expect(await channel.send([message()])).toEqual({ accepted: true });
-    expect(server.mails).toHaveLength(1);
-    const [mail] = server.mails;
-    expect(mail).toMatchObject({
-      from: "watch@example.com",
-      to: ["a@example.com", "b@example.com"],
-      encrypted: options.security !== "none",
-      user: "login" in options ? "watch" : undefined,
-    });
-    expect(mail?.text).toContain("Bonus für März is late.\nrule late-start, key late:1\n");
-    const subject = mail!.headers.subject!.replace(/=\?utf-8\?B\?(.*?)\?=\s*/g, (_, word: string) =>
-      Buffer.from(word, "base64").toString(),
-    );
-    expect(subject).toBe("[critical] payroll/bonus: Bonus für März is late.");
-  });
-
-  test("many in one mail; the same message has the same Message-ID", async () => {
-    const { server, channel } = await open({ security: "none" });
-    await channel.send([message()]);
-    await channel.send([message()]);
-    const many = Array.from({ length: 60 }, (_, i) => message({ key: `${i}`, message: `No ${i}.` }));
-    await channel.sendDigest!({ id: "d", messages: many });
-    const ids = server.mails.map((mail) => mail.headers["message-id"]);
-    expect(ids[0]).toBe(ids[1]);
-    expect(ids[2]).not.toBe(ids[0]);
-    expect(server.mails[2]?.text).toMatch(/60 messages in one[\s\S]*No 49\.[\s\S]*and 10 more/);
-  });
-
-  test("a certificate that nobody vouches for gets neither password nor mail", async () => {
-    const { server, channel } = await open({ security: "starttls", login });
-    const blind = openChannel({
-      ...{
-        name: "mail",
-        type: "smtp",
-        timeoutMs: 5_000,
-        host: "127.0.0.1",
-        port: server.port,
-        security: "starttls",
-      },
-      ...{ from: "watch@example.com", to: ["a@example.com"] },
-      login: { user: login.user, password: inFile(login.password) },
-    });
-    expect(await blind.send([message()])).toMatchObject({
-      accepted: false,
-      reason: expect.stringMatching(/certificate/),
-    });
-    expect(server.commands.join()).not.toMatch(/AUTH/);
-    expect(await channel.send([message()])).toEqual({ accepted: true });
-  });
-
-  test("a server that takes STARTTLS back gets no password", async () => {
-    const { server, channel } = await open({
-      security: "starttls",
-      login,
-      answer: (line) => (line.startsWith("EHLO") ? "250 test" : undefined),
-    });
-    expect(await channel.send([message()])).toMatchObject({ reason: "the server does not offer STARTTLS" });
-    expect(server.commands.join()).not.toMatch(/AUTH/);
-  });
-
-  test("a wrong password: no mail, and the password is in no reason", async () => {
-    const { server, channel } = await open(
-      { security: "tls", login: { user: "watch", password: "right" } },
-      { login: { user: "watch", password: inFile("wrong-one") } },
-    );
-    const answer = await channel.send([message()]);
-    expect(answer).toMatchObject({
-      accepted: false,
-      rejected: false,
-      reason: "AUTH PLAIN: 535 bad password ***",
-    });
-    expect(server.mails).toEqual([]);
-  });
-
-  test.each([
-    ["a receiver that is refused: nobody gets it", "RCPT TO:<b@", "550 no such box", true],
-    ["a mail that is refused", "the mail", "554 no", true],
-    ["a mail that may come later", "the mail", "451 busy", false],
-  ])("%s", async (_what, command, reply, rejected) => {
-    const { server, channel } = await open({
-      security: "none",
-      answer: (line) => (line.startsWith(command) ? reply : undefined),
-    });
-    expect(await channel.send([message()])).toMatchObject({ accepted: false, rejected });
-    expect(server.mails).toEqual([]);
-  });
-
-  test("one that says nothing is left after the time limit", async () => {
-    const { channel } = await open({ security: "none", answer: () => "" }, { timeoutMs: 300 });
-    expect(await channel.send([message()])).toEqual({
-      accepted: false,
-      rejected: false,
-      reason: "not done within 300 ms",
-    });
   });
 });
