@@ -1,5 +1,5 @@
 /** `escapement apply`: makes hosts what their profiles say, each as one transaction that reverts unless confirmed. */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "../base/duration.ts";
 import { EscapementError } from "../base/errors.ts";
@@ -21,6 +21,7 @@ export interface ApplyCommandOptions extends DefinitionOptions {
   readonly confirmTimeout: number;
   readonly keepGoing?: boolean;
   readonly diff?: boolean;
+  readonly all?: boolean;
   readonly json?: boolean;
 }
 
@@ -61,6 +62,7 @@ export function build(): Command {
     )
     .option("--keep-going", "go on with other hosts after a failure")
     .option("--diff", "show the text that changes")
+    .option("--all", "list also what cannot be judged on this kind of host")
     .option("--json", "print one JSON document");
   return withDefinitionOptions(command).action(run);
 }
@@ -72,7 +74,7 @@ function seconds(text: string): number {
 }
 
 async function run(words: string[], options: ApplyCommandOptions): Promise<void> {
-  const file = words[0]?.endsWith(".json") || (words[0] && existsSync(words[0])) ? words[0] : undefined;
+  const file = words[0]?.endsWith(".json") || (words[0] && isFile(words[0])) ? words[0] : undefined;
   const names = file === undefined ? words : words.slice(1);
   const definitions = await loadDefinitions(names, options);
   const { hasChanges } = await import("../provision/plan/host-plan.ts");
@@ -82,17 +84,23 @@ async function run(words: string[], options: ApplyCommandOptions): Promise<void>
     file === undefined ? await planNow(definitions) : await planOf(file, names, definitions);
   const changing = [...plans.values()].filter(({ plan }) => hasChanges(plan));
   if (!options.json) {
-    for (const { plan } of changing) print(planText(plan, { diff: options.diff ?? false }));
+    for (const { plan } of changing)
+      print(planText(plan, { diff: options.diff ?? false, all: options.all ?? false }));
     for (const [host, { notes }] of plans)
       for (const { severity, text } of notes) if (severity === "warning") say(`${host}: ${text}`);
   }
-  for (const one of failures) say(outcomeText(one));
+  for (const one of failures) say(outcomeText(one, options.all ?? false));
   if (changing.length > 0 && !options.yes) await askFirst(changing.length);
   const outcomes = [...failures, ...(await applyAll(plans, definitions, options, failures.length > 0))];
   process.exitCode = definitions.reach.signal.aborted ? ExitCode.interrupted : outcomesExitCode(outcomes);
   if (options.json) return printJson({ hosts: outcomes });
   print();
   print(recap(outcomes.map(({ status }) => status)));
+}
+
+/** A folder may have the name of a host. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 interface Plans {
@@ -123,6 +131,13 @@ async function planOf(
   const { planFromFile, readPlanFile } = await import("../provision/plan/plan-file.ts");
   const plan = await readPlanFile(file);
   const plans = new Map<string, PlannedHost>();
+  const stranger = plan.hosts.find(({ host }) => !hosts.some(({ name }) => name === host));
+  // A host that was renamed or taken out would be left as it is without a word.
+  if (names.length === 0 && stranger)
+    throw new EscapementError("E_REFUSED", {
+      what: `${file} has ${stranger.host}, which is no host with a profile in this inventory`,
+      hint: "make the plan again, or name the hosts",
+    });
   for (const { name } of hosts) {
     const entry = plan.hosts.find(({ host }) => host === name);
     if (entry) plans.set(name, planFromFile(entry, describe));
@@ -180,7 +195,7 @@ async function applyAll(
       concurrency: reach.concurrency,
       signal: reach.signal,
       onOutcome: (one) => {
-        if (!options.json) print(outcomeText(one));
+        if (!options.json) print(outcomeText(one, options.all ?? false));
       },
     },
   );

@@ -1,7 +1,7 @@
 /** A plan as a file: what each host said, so that an apply is bound to it. Secrets are in it as sums only. */
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { EscapementError, messageOf } from "../../base/errors.ts";
+import { EscapementError, isEscapementError, messageOf } from "../../base/errors.ts";
 import type { HostFacts } from "../../hardware/host-facts.ts";
 import type { HostResult } from "../../remote/fleet.ts";
 import { digest } from "../../spec/digest.ts";
@@ -26,7 +26,12 @@ const planSchema = z.object({
   planVersion: z.literal(planFileVersion),
   toolVersion: z.string(),
   madeAt: z.string(),
-  hosts: z.array(hostSchema),
+  hosts: z
+    .array(hostSchema)
+    .min(1)
+    .refine((hosts) => new Set(hosts.map(({ host }) => host)).size === hosts.length, {
+      error: "has a host twice",
+    }),
 });
 
 export type PlanFile = z.infer<typeof planSchema>;
@@ -106,7 +111,7 @@ export function planFromFile(entry: PlanFile["hosts"][number], describe: Describ
       what: `the plan has nothing for ${host}: it was ${entry.status}`,
       hint: again,
     });
-  const { resources, notes } = describe(host, facts as HostFacts);
+  const { resources, notes } = described(host, facts as HostFacts, describe);
   const plan = planHost(host, resources, new Reading(observed, hostPaths()));
   const stale =
     plan.digest !== entry.digest
@@ -116,4 +121,15 @@ export function planFromFile(entry: PlanFile["hosts"][number], describe: Describ
         : undefined;
   if (stale) throw new EscapementError("E_REFUSED", { what: `${host}: ${stale}`, hint: again });
   return { plan, facts: facts as HostFacts, notes };
+}
+
+/** Facts are not bound by a digest of their own; what they lead to is. Edited ones may lead nowhere. */
+function described(host: string, facts: HostFacts, describe: Describe): ReturnType<Describe> {
+  try {
+    return describe(host, facts);
+  } catch (error) {
+    if (isEscapementError(error)) throw error;
+    const what = `${host}: the facts in the plan file are not those of a host: ${messageOf(error)}`;
+    throw new EscapementError("E_REFUSED", { what, hint: again }, { cause: error });
+  }
 }

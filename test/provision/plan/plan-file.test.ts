@@ -97,3 +97,15 @@ test("a profile that says it does not fit the host is refused", async () => {
     /h1: too small/,
   );
 });
+
+test("a plan file with a host twice, without hosts, or with facts that are none is refused", async () => {
+  await expect(written((text) => text.replace(/"hosts":\[(.*)\]\}$/, '"hosts":[$1,$1]}'))).rejects.toThrow(
+    /has a host twice/,
+  );
+  await expect(written((text) => text.replace(/"hosts":\[.*\]\}$/, '"hosts":[]}'))).rejects.toThrow(/hosts/);
+  const { entry } = await written();
+  const strict = () => {
+    throw new TypeError("cannot read properties of undefined");
+  };
+  expect(() => planFromFile(entry, strict)).toThrow(/facts in the plan file are not those of a host/);
+});
