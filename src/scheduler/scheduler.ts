@@ -18,14 +18,14 @@ import { claimTimeZoneData, noteStoreTime } from "../store/cluster.ts";
 import type { Database } from "../store/database.ts";
 import { isLeadershipLost } from "../store/leadership.ts";
 import { checkSchema } from "../store/migrate.ts";
-import { noteScheduler } from "../store/scheduler-row.ts";
 import { readStoreTime } from "../store/store-time.ts";
+import { ClockDuty, ClockIsOff } from "./clock-duty.ts";
 import { keepHouse, reportClockStep } from "./housekeeping.ts";
 import type { Readiness } from "./http-server.ts";
 import { SchedulerMetrics } from "./metrics.ts";
 import { openContinuously } from "./opener.ts";
 import { defaultPlannerSettings, Planner } from "./planner.ts";
-import { StoreClock } from "./store-clock.ts";
+import { SelfNote } from "./self-note.ts";
 import { Term } from "./term.ts";
 
 export interface SchedulerOptions {
@@ -45,20 +45,21 @@ export interface SchedulerOptions {
   readonly db: Database;
 }
 
-const noteEveryMs = 5_000;
-
 export class Scheduler {
   readonly metrics: SchedulerMetrics;
   readonly #options: SchedulerOptions;
   readonly #planner: Planner;
-  readonly #clock = new StoreClock();
+  readonly #clock: ClockDuty;
+  readonly #selfNote: SelfNote;
   #term: Term | null = null;
   #lastContactMs = Number.NEGATIVE_INFINITY;
   #requiredTimeZoneData: string | null = null;
-  #notedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+    const { db, settings, node, timeZoneData } = options;
+    this.#clock = new ClockDuty({ db, settings, node: node.name, timeZoneData });
+    this.#selfNote = new SelfNote(db, options, () => this.#clock.wallOffsetMs);
     this.#planner = new Planner(options.leaderDb, {
       ...defaultPlannerSettings,
       lookAheadMs: options.settings.lookAheadMs,
@@ -88,6 +89,8 @@ export class Scheduler {
         `time-zone data ${this.#options.timeZoneData}, the cluster uses ${this.#requiredTimeZoneData}`,
       );
     }
+    const clock = this.#clock.notReady();
+    if (clock) reasons.push(clock);
     return { ready: reasons.length === 0, reasons };
   }
 
@@ -108,7 +111,7 @@ export class Scheduler {
       await this.#stepDown(signal);
       if (!signal.aborted) await sleep(this.#pollMs, signal);
     }
-    await this.#note("stopped").catch(() => {});
+    await this.#selfNote.write("stopped").catch(() => {});
   }
 
   /** How often a standby looks at the lease: often enough to take over well within the bar. */
@@ -141,13 +144,14 @@ export class Scheduler {
   async #standBy(signal: AbortSignal): Promise<Term | null> {
     const { leaderDb, settings, incarnation, node, host } = this.#options;
     while (!signal.aborted) {
-      if (!this.#timeZoneMismatch()) {
+      await this.#readClock();
+      if (!this.#clock.isKnown) await this.#readClock();
+      if (!this.#timeZoneMismatch() && !(await this.#clock.waitsForHealthier())) {
         const term = await Term.begin(leaderDb, { holder: incarnation, node: node.name, host }, settings);
         this.#contact();
         if (term) return term;
       }
-      await this.#readClock();
-      await this.#noteSometimes("standby");
+      await this.#selfNote.refresh("standby");
       await sleep(this.#pollMs, signal);
     }
     return null;
@@ -213,8 +217,9 @@ export class Scheduler {
       const reading = await term.renewIfDue(leaderDb);
       if (!reading) return;
       this.#contact();
-      const stepMs = this.#clock.observe(reading, Date.now());
+      const stepMs = this.#clock.observe(reading);
       if (stepMs !== 0) await this.#clockStepped(stepMs);
+      await this.#clock.requireFit();
     };
     while (!signal.aborted) {
       await beat();
@@ -225,7 +230,7 @@ export class Scheduler {
         this.metrics.planSeconds.observe(pass.longestMs / 1000);
         if (pass.missed > 0) log.warn({ missed: pass.missed }, "fires were missed");
       }
-      await this.#noteSometimes("leader");
+      await this.#selfNote.refresh("leader");
       if (!pass.more) await sleep(Math.min(settings.maxSleepMs, Math.max(0, term.renewInMs)), signal);
     }
   }
@@ -238,7 +243,7 @@ export class Scheduler {
   async #stepDown(signal: AbortSignal): Promise<void> {
     const term = this.#term;
     this.#term = null;
-    this.#notedAtMs = Number.NEGATIVE_INFINITY;
+    this.#selfNote.makeDue();
     this.metrics.leader.set(0);
     if (!term) return;
     this.#options.log.info({ epoch: term.epoch, stopping: signal.aborted }, "no longer leading");
@@ -246,6 +251,11 @@ export class Scheduler {
   }
 
   #noteError(error: unknown): void {
+    if (error instanceof ClockIsOff) {
+      const { offMs, healthier } = error;
+      this.#options.log.error({ offMs, to: healthier }, "the clock is off: the lead is left to another");
+      return;
+    }
     const lost = isLeadershipLost(error) || (isEscapementError(error) && error.code === "E_LEADERSHIP_LOST");
     if (lost) {
       this.#options.log.warn({ epoch: this.epoch }, "the leadership was lost");
@@ -268,29 +278,7 @@ export class Scheduler {
     const sentMs = monotonicMs();
     const now = await readStoreTime(this.#options.db);
     this.#contact();
-    this.#clock.observe({ now, sentMs, receivedMs: monotonicMs() }, Date.now());
-  }
-
-  async #noteSometimes(role: "leader" | "standby"): Promise<void> {
-    if (monotonicMs() - this.#notedAtMs < noteEveryMs) return;
-    await this.#note(role);
-    this.#notedAtMs = monotonicMs();
-  }
-
-  async #note(role: "leader" | "standby" | "stopped"): Promise<void> {
-    const { db, incarnation, node, host, version, timeZoneData } = this.#options;
-    const http = `${node.http.address}:${node.http.port}`;
-    await noteScheduler(db, {
-      incarnation,
-      node: node.name,
-      host,
-      pid: process.pid,
-      version,
-      timeZoneData,
-      role,
-      http,
-      offsetMs: this.#clock.wallOffsetMs,
-    });
+    this.#clock.observe({ now, sentMs, receivedMs: monotonicMs() });
   }
 }
 

@@ -33,6 +33,10 @@ export interface SchedulerSettings extends LeaseSettings {
   readonly lookAheadMs: number;
   /** The longest sleep between two looks at the store. */
   readonly maxSleepMs: number;
+  /** A host whose clock is this far off the database's is not ready, so that the virtual address leaves it. */
+  readonly clockLeaveMs: number;
+  /** One this far off does not lead while another scheduler can. */
+  readonly clockRefuseMs: number;
   readonly nodes: readonly SchedulerNode[];
 }
 

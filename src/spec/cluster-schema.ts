@@ -98,6 +98,14 @@ export const clusterSchema = z.strictObject({
             min: 10,
             max: 1_000,
           }).prefault("1s"),
+          clockLeave: duration("A clock this far off the database's makes a scheduler not ready.", {
+            min: 10,
+            max: 3_600_000,
+          }).prefault("500ms"),
+          clockRefuse: duration("With a clock this far off it does not lead while another one can.", {
+            min: 10,
+            max: 3_600_000,
+          }).prefault("1s"),
           nodes: z
             .array(z.strictObject({ name: name("The name of a scheduler."), http }))
             .min(1)

@@ -45,6 +45,8 @@ function define({ metadata, spec }: ClusterDocument, folder: string): ClusterDef
       stopEarlyMs: scheduler.stopEarly,
       lookAheadMs: scheduler.lookAhead,
       maxSleepMs: scheduler.maxSleep,
+      clockLeaveMs: scheduler.clockLeave,
+      clockRefuseMs: scheduler.clockRefuse,
       nodes: scheduler.nodes,
     },
     executor: {

@@ -47,6 +47,8 @@ test("the smallest cluster has every setting, and its paths start at its file", 
         stopEarlyMs: 3_000,
         lookAheadMs: 120_000,
         maxSleepMs: 1_000,
+        clockLeaveMs: 500,
+        clockRefuseMs: 1_000,
         nodes: [{ name: "s1", http: { address: "127.0.0.1", port: 7101 } }],
       },
       executor: {
