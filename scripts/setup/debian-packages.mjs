@@ -43,6 +43,11 @@ const tiers = [
     package: "keepalived",
     present: () => hasProgram("keepalived"),
   },
+  {
+    tier: "promtool, which reads our alert rules",
+    package: "prometheus",
+    present: () => hasProgram("promtool"),
+  },
   { tier: "OpenSSH server", package: "openssh-server", present: () => existsSync("/usr/sbin/sshd") },
   {
     tier: "Alertmanager, which the watchman posts to",
