@@ -12,7 +12,8 @@ import { lookAtHosts, printVerdict, verdictsExitCode } from "./verify.ts";
 
 interface DriftOptions extends DefinitionOptions {
   readonly watch?: boolean;
-  readonly every: number;
+  readonly every?: number;
+  readonly all?: boolean;
   readonly log: string;
   readonly json?: boolean;
 }
@@ -37,11 +38,14 @@ export function build(): Command {
   )
     .argument("[host...]", "only these; without names all that have a profile")
     .option("--watch", "go on until stopped")
-    .option("--every <duration>", "time between two looks", every, 900_000)
+    .option("--every <duration>", "time between two looks (default: 15m)", every)
     .option("--log <file>", "where looks are kept", defaultLog())
+    .option("--all", "list also what cannot be judged on this kind of host")
     .option("--json", "print one JSON document a look");
   return withDefinitionOptions(command).action(run);
 }
+
+const defaultEveryMs = 900_000;
 
 function every(text: string): number {
   const ms = parseDuration(text);
@@ -70,11 +74,12 @@ async function run(names: string[], options: DriftOptions): Promise<void> {
     }
     process.exitCode = verdictsExitCode(verdicts);
     if (options.json) printJson({ at, changed, hosts: verdicts });
-    else for (const verdict of changed) printVerdict(verdict);
+    else for (const verdict of changed) printVerdict(verdict, options.all ?? false);
     if (changed.length === 0) say(`${at}  no change since the last look`);
     if (options.watch && !stop.signal.aborted) {
-      say(`next look in ${formatDuration(options.every)}`);
-      await sleep(options.every, stop.signal);
+      const everyMs = options.every ?? defaultEveryMs;
+      say(`next look in ${formatDuration(everyMs)}`);
+      await sleep(everyMs, stop.signal);
     }
   } while (options.watch && !stop.signal.aborted);
 }

@@ -11,6 +11,7 @@ interface PlanOptions extends DefinitionOptions {
   readonly output?: string;
   readonly exitCode?: boolean;
   readonly diff?: boolean;
+  readonly all?: boolean;
   readonly json?: boolean;
 }
 
@@ -37,6 +38,7 @@ export function build(): Command {
     .option("-o, --output <file>", "write the plan, for escapement apply FILE")
     .option("--exit-code", "end with 2 when there is something to change, with 5 when something is unknown")
     .option("--diff", "show the text that changes")
+    .option("--all", "list also what cannot be judged on this kind of host")
     .option("--json", "print one JSON document");
   return withDefinitionOptions(command).action(run);
 }
@@ -84,7 +86,13 @@ async function run(names: string[], options: PlanOptions): Promise<void> {
       say(`  ${result.hint}`);
       continue;
     }
-    print(planText(result.value.plan, { diff: options.diff ?? false, durationMs: result.durationMs }));
+    print(
+      planText(result.value.plan, {
+        diff: options.diff ?? false,
+        all: options.all ?? false,
+        durationMs: result.durationMs,
+      }),
+    );
     for (const { severity, text } of result.value.notes)
       if (severity !== "info") print(`  ${severity}: ${text}`);
   }

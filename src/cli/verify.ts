@@ -4,6 +4,7 @@ import { ExitCode } from "../base/exit-code.ts";
 import type { HostVerdict } from "../provision/drift/verdict.ts";
 import { defineCommand } from "./command.ts";
 import { type DefinitionOptions, loadDefinitions, withDefinitionOptions } from "./provision/definitions.ts";
+import { unknownLines } from "./provision/needs.ts";
 import type { ProcurementOptions } from "./provision/procurement.ts";
 import { paint, print, printJson } from "./terminal.ts";
 
@@ -30,9 +31,10 @@ export function build(): Command {
     .option("--role <name>", "with --procurement: role in the sheet, in place of the host's profile")
     .option("--folder <folder>", "with --procurement: folder whose disk is tested")
     .option("--measure", "with --procurement: measure flushes and writes in that folder")
+    .option("--all", "list also what cannot be judged on this kind of host")
     .option("--json", "print one JSON document");
   return withDefinitionOptions(command).action(
-    async (names: string[], options: DefinitionOptions & ProcurementOptions) => {
+    async (names: string[], options: DefinitionOptions & ProcurementOptions & { readonly all?: boolean }) => {
       if (options.procurement !== undefined) {
         const { verifyProcurement } = await import("./provision/procurement.ts");
         return verifyProcurement(names, options);
@@ -40,7 +42,7 @@ export function build(): Command {
       const verdicts = await lookAtHosts(names, options);
       process.exitCode = verdictsExitCode(verdicts);
       if (options.json) return printJson({ hosts: verdicts });
-      for (const verdict of verdicts) printVerdict(verdict);
+      for (const verdict of verdicts) printVerdict(verdict, options.all ?? false);
     },
   );
 }
@@ -71,10 +73,20 @@ export function verdictsExitCode(verdicts: readonly HostVerdict[]): ExitCode {
   return verdicts.some(({ answer }) => answer === "unknown") ? ExitCode.unknown : ExitCode.ok;
 }
 
-export function printVerdict({ host, answer, right, deviations }: HostVerdict): void {
+/** @param all lists also what cannot be judged on this kind of host */
+export function printVerdict({ host, answer, right, deviations }: HostVerdict, all: boolean): void {
+  const wrong = deviations.filter((one) => one.answer === "no");
+  const unknown = deviations.filter((one) => one.answer === "unknown");
   const colour = { yes: paint.green, no: paint.red, unknown: paint.yellow }[answer];
   const words = { yes: "as it should be", no: "not as it should be", unknown: "unknown" }[answer];
-  print(`${paint.bold(host)}  ${colour(words)}  ${right} right, ${deviations.length} not`);
-  for (const { id, answer: one, because } of deviations)
-    print(`  ${one === "no" ? paint.red("✗") : paint.yellow("?")} ${id}  ${because}`);
+  const counts = [`${right} right`];
+  if (wrong.length > 0) counts.push(`${wrong.length} not`);
+  if (unknown.length > 0) counts.push(`${unknown.length} unknown`);
+  print(`${paint.bold(host)}  ${colour(words)}  ${counts.join(", ")}`);
+  for (const { id, because } of wrong) print(`  ${paint.red("✗")} ${id}  ${because}`);
+  for (const line of unknownLines(
+    unknown.map(({ id, because }) => `${id}  ${because}`),
+    all,
+  ))
+    print(line);
 }

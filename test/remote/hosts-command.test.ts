@@ -90,6 +90,16 @@ spec:
     expect(JSON.parse(again.stdout)).toMatchObject({ added: 0 });
   });
 
+  test("trust of a host whose keys are all known asks nobody, and says so", async () => {
+    for (const type of ["ed25519", "rsa"] as const)
+      await hosts("trust", "good", "--fingerprint", fingerprint(type));
+    const { stdout, code } = await hosts("trust", "good");
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(`known already: ssh-ed25519 ${fingerprint("ed25519")}`),
+    ]);
+  });
+
   test("trust never replaces a key", async () => {
     execFileSync("mkdir", ["-p", join(server.folder, "trusted")]);
     const other = readFileSync(join(server.folder, "client.pub"), "utf8").split(" ").slice(0, 2).join(" ");

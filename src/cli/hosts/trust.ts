@@ -70,6 +70,23 @@ export function buildTrust(): Command {
           .join(", "),
       });
     }
+    const unknown = keys.filter((_, i) => verdicts[i]!.verdict !== "known");
+    // Nothing to add, so nobody is asked; a fingerprint that was named must still be one of them.
+    if (unknown.length === 0 && options.fingerprint === undefined) {
+      if (options.json)
+        printJson({
+          host: name,
+          name: hop.keyName,
+          file,
+          added: 0,
+          keys: keys.map(({ type, fingerprint }) => ({ type, fingerprint })),
+        });
+      else
+        print(
+          `${name} is known already: ${keys.map(({ type, fingerprint }) => `${type} ${fingerprint}`).join(", ")}`,
+        );
+      return;
+    }
     const agreed = await agree(name, hop.keyName, keys, options, known);
     const added = await addKnownHosts(
       file,

@@ -10,15 +10,18 @@ import {
 import { notPreviewable } from "../../provision/plan/plan-file.ts";
 import type { DueRestart } from "../../provision/plan/step.ts";
 import { paint } from "../terminal.ts";
+import { unknownLines } from "./needs.ts";
 
 export interface TextOptions {
   readonly diff: boolean;
+  /** List also what the kind of host makes impossible. */
+  readonly all: boolean;
   /** How long the host took to answer. */
   readonly durationMs?: number;
 }
 
 /** Everything that would change on one host, below a line that sums it up. */
-export function planText(plan: HostPlan, { diff, durationMs }: TextOptions): string {
+export function planText(plan: HostPlan, { diff, all, durationMs }: TextOptions): string {
   const changes = changesOf(plan);
   const unknowns = unknownsOf(plan);
   const right = plan.entries.filter(({ judged }) => judged.state === "ok").length;
@@ -40,8 +43,9 @@ export function planText(plan: HostPlan, { diff, durationMs }: TextOptions): str
     ),
     ...changes.flatMap((entry) => changeLines(entry, diff)),
     ...plan.restarts.map(restartLine),
-    ...unknowns.map(
-      ({ resource, judged }) => `  ${paint.yellow("?")} ${resource.id}  ${judged.lines.join("; ")}`,
+    ...unknownLines(
+      unknowns.map(({ resource, judged }) => `${resource.id}  ${judged.lines.join("; ")}`),
+      all,
     ),
     ...reboots.map(({ resource }) => `  ${paint.yellow("·")} ${resource.id}  takes effect at the next boot`),
     ...(hidden.length > 0 ? ["  cannot be previewed:", ...hidden.map((line) => `    ${line}`)] : []),
@@ -70,8 +74,11 @@ function restartLine({ unit, action, reason, unless }: DueRestart): string {
   return `  ${paint.yellow("!")} ${action === "reload" ? "reload" : "restart"} ${unit}  ${reason}${wait}`;
 }
 
-/** What became of one host, on one line and the lines below it. */
-export function outcomeText(one: HostOutcome): string {
+/**
+ * What became of one host, on one line and the lines below it.
+ * @param all lists also what cannot be judged on this kind of host
+ */
+export function outcomeText(one: HostOutcome, all: boolean): string {
   const colour =
     one.status === "ok" || one.status === "changed"
       ? paint.green
@@ -93,7 +100,7 @@ export function outcomeText(one: HostOutcome): string {
     `${paint.bold(one.host)}  ${colour(one.status)}  ${what[one.result]}${one.reason ? `: ${one.reason}` : ""}`,
     ...one.moved.map((line) => `    moved: ${line}`),
     ...one.deferred.map(({ unit, reason }) => `    restart of ${unit} waits: ${reason}`),
-    ...one.unknowns.map((line) => `    unknown: ${line}`),
+    ...unknownLines(one.unknowns, all),
     ...(one.hint ? [`    ${one.hint}`] : []),
   ].join("\n");
 }

@@ -42,10 +42,18 @@ export async function toolkit(
   const error = (parseJson(result.stderr) as { error?: ToolkitAnswer["error"] } | undefined)?.error;
   if (result.exitCode === null || (json === undefined && error === undefined))
     throw new EscapementError("E_UNKNOWN", {
-      what: `${host}: escapement ${args[0] ?? ""} gave no answer: ${lastLine(result.stderr) || `exit ${result.exitCode}`}`,
+      what: `${host}: escapement ${args[0] ?? ""} gave no answer: ${whyNot(result.stderr) || `exit ${result.exitCode}`}`,
       hint: "is the toolkit deployed there? escapement deploy",
     });
   return { exitCode: result.exitCode, json, error };
+}
+
+/** The shell's own words about a host that has nothing yet say less than this. */
+function whyNot(stderr: string): string {
+  const line = lastLine(stderr);
+  if (line.includes("/usr/local/bin/escapement: not found")) return "it has no toolkit yet";
+  if (line.includes("user postgres does not exist")) return "it has no PostgreSQL yet";
+  return line;
 }
 
 /** The same, where any failure is an error. @throws E_REFUSED with the command's own words */
