@@ -1,5 +1,5 @@
 /** Watch files: what is missing, wrong or would let alerts fall through, with its place. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -239,4 +239,14 @@ test("one problem does not hide the others", async () => {
   expect(
     (await load(`${text}  rules: { z: {} }\n  testAlert: { cron: "x", zone: UTC }\n`)).problems,
   ).toHaveLength(3);
+});
+
+test("the example of the documentation is right", async () => {
+  const page = readFileSync(new URL("../../docs/watch-files.md", import.meta.url), "utf8");
+  const example = /```yaml\n(apiVersion[\s\S]*?)```/.exec(page)![1]!;
+  const { watch, problems } = await load(example);
+  expect(problems).toEqual([]);
+  expect(watch?.channels).toHaveLength(3);
+  for (const [, piece = ""] of page.matchAll(/```yaml\n( {2}[\s\S]*?)```/g))
+    expect((await load(`${smallest}${piece}`)).problems, piece).toEqual([]);
 });
