@@ -232,8 +232,8 @@ const forbidden: Record<"scheduler" | "executor" | "watchman" | "reader", string
   watchman: [
     "UPDATE escapement.execution SET status = 'success'",
     "UPDATE escapement.leader SET epoch = 0",
-    "DELETE FROM escapement.alert_outbox",
-    "UPDATE escapement.alert_outbox SET dedup_key = ''",
+    "UPDATE escapement.job SET state = 'paused'",
+    "DELETE FROM escapement.alert_delivery",
     "INSERT INTO escapement.operation (person, action, reason) VALUES ('', '', '')",
     "SELECT * FROM escapement.open_due(10)",
     "SELECT escapement.cancel(1, now(), '')",

@@ -69,9 +69,11 @@ export const sysctlNames: readonly string[] = [
   "net.core.somaxconn",
 ];
 
-const sysctlScript = `${fieldFunction}${sysctlNames
-  .map((name) => `field ${name} /proc/sys/${name.replaceAll(".", "/")}`)
-  .join("\n")}`;
+/** By cat: these files answer one read only, and the shell's own reads a byte at a time. */
+const sysctlScript = `${sysctlNames
+  .map((name) => `v=$(cat /proc/sys/${name.replaceAll(".", "/")} 2>/dev/null) && printf '${name}=%s\\n' "$v"`)
+  .join("\n")}
+exit 0`;
 
 /** Processes of containers on this host show here too; only those of the host's own namespace count. */
 const timeDaemonScript = `own=$(readlink /proc/self/ns/pid)
