@@ -57,10 +57,10 @@ function columnList(text: string): string[] {
     .filter((name) => name !== "");
 }
 
-async function run(options: DuplicatesOptions, command: Command): Promise<void> {
-  // The command above has an option of the same name, which takes the value that stands before this command.
-  const url =
-    options.url ?? (command.parent?.opts().url as string | undefined) ?? process.env.ESCAPEMENT_GUARD_URL;
+async function run(_: DuplicatesOptions, command: Command): Promise<void> {
+  // The command above has --url and --json, too, and takes the values that are meant for this one.
+  const options = command.optsWithGlobals<DuplicatesOptions>();
+  const url = options.url ?? process.env.ESCAPEMENT_GUARD_URL;
   if (!url) throw new EscapementError("E_USAGE", { what: "no database is named: pass --url URL" });
   if (options.key.length === 0) throw new EscapementError("E_USAGE", { what: "--key names no column" });
   const { Database } = await import("../../store/database.ts");
