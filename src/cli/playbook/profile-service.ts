@@ -1,5 +1,6 @@
 /** Plan and apply of single hosts, for playbooks. */
 import { EscapementError } from "../../base/errors.ts";
+import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import type { HostPlan } from "../../provision/plan/host-plan.ts";
 import type { ProfileService, ProfileState } from "../../provision/playbook/host-world.ts";
 import type { Remote } from "../../remote/remote.ts";
@@ -7,6 +8,8 @@ import type { Definitions } from "../provision/definitions.ts";
 
 /** A host that is not confirmed within this time puts everything back. */
 const confirmSeconds = 60;
+/** Until then a transaction that nobody confirms has been put back, packages included. */
+const settleMs = 180_000;
 
 /** Facts and plan are made anew each time: the step before may have changed them. */
 export async function profileService(definitions: Definitions): Promise<ProfileService> {
@@ -22,13 +25,24 @@ export async function profileService(definitions: Definitions): Promise<ProfileS
     changes: changesOf(plan).length,
     pendingRestarts: plan.restarts.length,
     unknowns: unknownsOf(plan).map(({ resource, judged }) => `${resource.id}: ${judged.lines.join("; ")}`),
+    unfinished: plan.interrupted,
   });
+  /** What a run before this one has left is put back by the host; until then nothing can be changed. */
+  const makeSettledPlan = async (remote: Remote, signal: AbortSignal): Promise<HostPlan> => {
+    const endMs = monotonicMs() + settleMs;
+    for (;;) {
+      const plan = await makePlan(remote, true);
+      if (plan.interrupted.length === 0 || monotonicMs() > endMs) return plan;
+      signal.throwIfAborted();
+      await sleep(2_000);
+    }
+  };
   return {
     async plan(_, remote) {
       return stateOf(await makePlan(remote, false));
     },
     async apply(name, remote, signal) {
-      const plan = await makePlan(remote, true);
+      const plan = await makeSettledPlan(remote, signal);
       signal.throwIfAborted();
       const host = hosts.find((one) => one.name === name)!;
       const scheduler = definitions.schedulerOf(host);
@@ -42,6 +56,7 @@ export async function profileService(definitions: Definitions): Promise<ProfileS
           changes: outcome.changes,
           pendingRestarts: outcome.deferred.length,
           unknowns: outcome.unknowns,
+          unfinished: [],
         };
       const what = [outcome.result, outcome.reason, ...outcome.moved].filter(Boolean).join(": ");
       const hint = outcome.hint ?? "look with escapement plan, and run the playbook again";

@@ -16,7 +16,9 @@ set -eu
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 root=\${ESCAPEMENT_ROOT:-${root}}
 wrapper=\${ESCAPEMENT_WRAPPER:-/usr/local/bin/escapement}
-say() { printf 'escapement:%s\\n' "$1"; }
+# Nobody may be there any more to hear it: what was begun is ended all the same.
+trap '' PIPE HUP
+say() { printf 'escapement:%s\\n' "$1" 2>/dev/null || :; }
 sum() { set -- "$(sha256sum "$1" 2>/dev/null || true)"; printf '%s' "\${1%% *}"; }
 # Two deployments of one host wait for each other.
 lock() { mkdir -p "$root"; exec 9>"$root/.lock"; flock -w 60 9 || { say "error=another deployment holds the lock"; exit 4; }; }
@@ -87,6 +89,11 @@ if ! whole "$root/versions/$version"; then
   mv -T "$staging" "$root/versions/$version"
 fi
 rm -rf "$staging"
+# Before the switch: a host that has the version has the command.
+mkdir -p "$(dirname "$wrapper")"
+printf '#!/bin/sh\\nexec %s/current/node %s/current/escapement.mjs "$@"\\n' "$root" "$root" > "$wrapper.$$"
+chmod 0755 "$wrapper.$$"
+if cmp -s "$wrapper.$$" "$wrapper"; then rm -f "$wrapper.$$"; else mv -T "$wrapper.$$" "$wrapper"; fi
 current=$(target current)
 if [ "$current" != "$version" ]; then
   # Before the switch: cut short between the two, a rollback still finds the version that runs.
@@ -94,10 +101,6 @@ if [ "$current" != "$version" ]; then
   point current "$version"
   say "switched=$version"
 fi
-mkdir -p "$(dirname "$wrapper")"
-printf '#!/bin/sh\\nexec %s/current/node %s/current/escapement.mjs "$@"\\n' "$root" "$root" > "$wrapper.$$"
-chmod 0755 "$wrapper.$$"
-if cmp -s "$wrapper.$$" "$wrapper"; then rm -f "$wrapper.$$"; else mv -T "$wrapper.$$" "$wrapper"; fi
 current=$(target current) previous=$(target previous) kept=0
 for folder in $(ls -1t "$root/versions"); do
   case $folder in .*) continue ;; esac

@@ -1,12 +1,13 @@
 /** A release on a host: whole or not at all, uploaded once, and there is a way back. */
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { deploy, rollbackDeployment } from "../../../src/provision/deploy/deploy.ts";
+import { activateScript } from "../../../src/provision/deploy/host-scripts.ts";
 import { buildRelease, type Release } from "../../../src/provision/deploy/release.ts";
 import { type FolderHost, folderHost } from "./folder-host.ts";
 
@@ -192,4 +193,19 @@ test("the manifest names the sums of what is beside it", async () => {
   await expect(
     buildRelease({ productVersion: "1", bundleFile: "/none", nodeFile: "/none", arch: process.arch }),
   ).rejects.toMatchObject({ code: "E_FILE_UNREADABLE" });
+});
+
+test("nobody hears the host switch any more: it ends what it began, the command included", async () => {
+  const host = folderHost();
+  const one = await release("one");
+  host.interfere = (what) => {
+    if (what.startsWith("exec") && host.uploads.length === 3) throw new Error("cut");
+  };
+  await expect(deploy(host, one)).rejects.toThrow("cut");
+  spawnSync("sh", ["-c", 'sh -s -- "$1" 3 | true', "sh", one.version], {
+    input: activateScript,
+    env: { ...process.env, ESCAPEMENT_ROOT: host.root, ESCAPEMENT_WRAPPER: host.wrapper },
+  });
+  expect(linkOf(host, "current")).toBe(one.version);
+  expect(execFileSync(host.wrapper, { encoding: "utf8" })).toBe("one\n");
 });

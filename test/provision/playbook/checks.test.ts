@@ -22,7 +22,11 @@ type Says = (
   line: string,
 ) => { stdout?: string; stderr?: string; exitCode?: number } | undefined;
 
-function world(says: Says, onConnect: (host: string) => void = () => {}): HostWorld {
+function world(
+  says: Says,
+  onConnect: (host: string) => void = () => {},
+  more: Partial<ConstructorParameters<typeof HostWorld>[0]> = {},
+): HostWorld {
   const inventory = {
     name: "site",
     file: "site.yaml",
@@ -60,6 +64,7 @@ function world(says: Says, onConnect: (host: string) => void = () => {}): HostWo
     release: nothing,
     reason: "test",
     person: "tester",
+    ...more,
   });
 }
 
@@ -168,4 +173,39 @@ test("a scheduler is ready when its own process is seen in the store, not the on
   expect((await look("scheduler-ready", says(43, "standby"))).answer).toBe("no");
   expect((await look("scheduler-ready", says(42, "silent"))).answer).toBe("no");
   expect((await look("scheduler-ready", says(0, "leader"))).answer).toBe("no");
+});
+
+describe("what a killed run has left", () => {
+  const askWith = (name: string, says: Says, more: Partial<ConstructorParameters<typeof HostWorld>[0]>) => {
+    const host = hosts[2]!;
+    const one = world(says, () => {}, more);
+    const context = { world: one, host, hosts, targets: [], signal: new AbortController().signal };
+    return ask(registry, context, { check: name, with: {} });
+  };
+  const nothing = async () => {
+    throw new Error("not in this test");
+  };
+
+  test("a profile that is applied and not confirmed is not applied: the host puts it back", async () => {
+    const plan = async () => ({
+      changes: 0,
+      pendingRestarts: 0,
+      unknowns: [],
+      unfinished: ["20261130T000000Z-a"],
+    });
+    expect(
+      await askWith("profile-applied", () => ({}), { profiles: { plan, apply: nothing } }),
+    ).toMatchObject({
+      answer: "no",
+      because: expect.stringContaining("20261130T000000Z-a is not confirmed"),
+    });
+  });
+
+  test("a toolkit without its command is not there", async () => {
+    const release = async () => ({ version: "1-a" }) as never;
+    const says = (exitCode: number) => (_: string, line: string) =>
+      line.startsWith("readlink") ? { stdout: "versions/1-a\n" } : { exitCode };
+    expect(await askWith("toolkit-current", says(0), { release })).toMatchObject({ answer: "yes" });
+    expect(await askWith("toolkit-current", says(1), { release })).toMatchObject({ answer: "no" });
+  });
 });

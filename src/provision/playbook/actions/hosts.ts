@@ -124,7 +124,11 @@ export const hostChecks: readonly (readonly [string, CheckEntry<HostWorld>])[] =
     defineCheck("whether the host has this very toolkit", none, async ({ world, host }) => {
       const { version } = await world.release();
       const found = await currentVersion(world, host.name);
-      if (found === version) return yes(`it has ${version}`);
+      if (found === version) {
+        const command = ["test", "-x", "/usr/local/bin/escapement"];
+        const { exitCode } = await world.run(host.name, command, { looks: true });
+        return exitCode === 0 ? yes(`it has ${version}`) : no(`it has ${version} without ${command[2]}`);
+      }
       return no(found === "" ? "it has no toolkit" : `it has ${found}`);
     }),
   ],
@@ -132,6 +136,8 @@ export const hostChecks: readonly (readonly [string, CheckEntry<HostWorld>])[] =
     "profile-applied",
     defineCheck("whether a plan of the host is empty", none, async ({ world, host }) => {
       const state = await world.profiles.plan(host.name, await world.remote(host.name));
+      // Applied and not confirmed looks right, and is put back in a moment.
+      if (state.unfinished.length > 0) return no(`transaction ${state.unfinished[0]} is not confirmed`);
       if (state.changes > 0) return no(`${state.changes} change(s) to make`);
       if (state.pendingRestarts > 0) return no(`${state.pendingRestarts} restart(s) due`);
       return yes(
