@@ -1,12 +1,12 @@
 /** `escapement drift`: looks at hosts once or on a timer, keeps what it saw, and says what has changed. */
-import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import { sleep } from "../base/monotonic.ts";
 import { defineCommand } from "./command.ts";
 import { type DefinitionOptions, withDefinitionOptions } from "./provision/definitions.ts";
+import { stateFolder } from "./state-folder.ts";
 import { printJson, say } from "./terminal.ts";
 import { lookAtHosts, printVerdict, verdictsExitCode } from "./verify.ts";
 
@@ -14,7 +14,7 @@ interface DriftOptions extends DefinitionOptions {
   readonly watch?: boolean;
   readonly every?: number;
   readonly all?: boolean;
-  readonly log: string;
+  readonly log?: string;
   readonly json?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function build(): Command {
     .argument("[host...]", "only these; without names all that have a profile")
     .option("--watch", "go on until stopped")
     .option("--every <duration>", "time between two looks (default: 15m)", every)
-    .option("--log <file>", "where looks are kept", defaultLog())
+    .option("--log <file>", "where looks are kept (default: .escapement/drift/ beside the inventory)")
     .option("--all", "list also what cannot be judged on this kind of host")
     .option("--json", "print one JSON document a look");
   return withDefinitionOptions(command).action(run);
@@ -53,14 +53,14 @@ function every(text: string): number {
   return ms;
 }
 
-function defaultLog(): string {
-  const state = process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state");
-  return join(state, "escapement", "drift.jsonl");
+/** One for each inventory: two sites may have hosts of one name. */
+function defaultLog({ inventory }: DriftOptions): string {
+  return join(stateFolder(resolve(inventory)), "drift", `${basename(inventory)}.jsonl`);
 }
 
 async function run(names: string[], options: DriftOptions): Promise<void> {
   const { DriftLog } = await import("../provision/drift/drift-log.ts");
-  const log = await DriftLog.open(options.log);
+  const log = await DriftLog.open(options.log ?? defaultLog(options));
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
   do {

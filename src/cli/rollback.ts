@@ -75,7 +75,7 @@ async function run(name: string, options: RollbackCommandOptions): Promise<void>
           ? ExitCode.failed
           : ExitCode.refused;
     if (options.json) return printJson({ ...outcome });
-    print(`${name}  ${outcome.result}${outcome.reason ? `: ${outcome.reason}` : ""}`);
+    print(`${name}  ${outcome.result.replace("-", " ")}${outcome.reason ? `: ${outcome.reason}` : ""}`);
     for (const line of outcome.moved) print(`    moved: ${line}`);
   } finally {
     await remote.close();

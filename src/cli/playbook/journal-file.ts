@@ -1,30 +1,12 @@
 /** Where the journal of a playbook lies, and that only one run at a time writes it. */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
-import { homedir } from "node:os";
+import { closeSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { EscapementError } from "../../base/errors.ts";
+import { stateFolder } from "../state-folder.ts";
 
-/** Beside the inventory; where that may not be written, in the user's state folder. */
+/** One journal for a playbook and the hosts it is run on. */
 export function journalFile(inventoryFile: string, playbook: string, targets: readonly string[]): string {
-  const name = `${[playbook, ...targets].join(".")}.jsonl`;
-  const beside = dirname(inventoryFile);
-  try {
-    accessSync(beside, constants.W_OK);
-    return join(beside, ".escapement", "playbooks", name);
-  } catch {
-    const state = process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state");
-    const inventory = inventoryFile.replaceAll(/[^A-Za-z0-9.-]+/g, "_");
-    return join(state, "escapement", "playbooks", inventory, name);
-  }
+  return join(stateFolder(inventoryFile), "playbooks", `${[playbook, ...targets].join(".")}.jsonl`);
 }
 
 /**
