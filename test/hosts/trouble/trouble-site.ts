@@ -23,7 +23,7 @@ export interface Bend {
 
 /** The file that every revision of the profile changes, and the service that reads it. */
 export const appFile = "/etc/trouble/app.conf";
-/** A host that has it takes a minute to start the service, and says so in `middleFile`. */
+/** A host that has it takes a minute for the next start of the service, and says so in `middleFile`. */
 export const slowFile = "/etc/slow";
 export const middleFile = "/run/trouble-middle";
 
@@ -32,7 +32,7 @@ Description=What the profile of this test runs
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=/bin/sh -c '[ ! -e ${slowFile} ] || { touch ${middleFile}; sleep 60; }'
+ExecStart=/bin/sh -c '[ ! -e ${slowFile} ] || { rm ${slowFile}; touch ${middleFile}; sleep 60; }'
 [Install]
 WantedBy=multi-user.target
 `;
