@@ -29,9 +29,9 @@ export function build(): Command {
       "escapement diagnose --job settlement --from 2026-07-01T00:00:00Z --to 2026-07-02T00:00:00Z --evidence",
       "escapement diagnose --matrix",
     ],
-    exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.unavailable],
+    exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.unknown, ExitCode.badData, ExitCode.unavailable],
     notes:
-      "Classes: never-fired, duplicate, partial, interrupted, shard-failed, blocked, late. Exit 1 when one is found\nthat nobody intended. --matrix says what each kind comes from and what keeps it away.",
+      "Classes: never-fired, duplicate, partial, interrupted, shard-failed, blocked, late. Exit 1 when one is found\nthat nobody intended, 5 when not all of the window was looked at. --matrix says what each kind comes from and what keeps it away.",
   })
     .option("--job <job>", "only this job")
     .option("--from <instant>", "fire time from here (default: a day before --to)", instantOption)
@@ -70,6 +70,7 @@ async function run(options: DiagnoseOptions): Promise<void> {
       const found = diagnoseWindow({ ...read.rows, kills }, from, read.to);
       const diagnoses = found.diagnoses.filter(({ intended }) => options.all || !intended);
       if (diagnoses.some(({ intended }) => !intended)) process.exitCode = ExitCode.failed;
+      else if (read.truncated) process.exitCode = ExitCode.unknown;
       if (options.json)
         return printJson({ from, to: read.to, truncated: read.truncated, fires: found.fires, diagnoses });
       if (read.truncated)

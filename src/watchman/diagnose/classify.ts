@@ -42,11 +42,18 @@ export function classify(
 function classifyStatus(fire: Fire, around: Surroundings, settings: DiagnoseSettings): Diagnosis | null {
   const { execution } = fire;
   const ageMs = around.now.getTime() - fire.fireTime.getTime();
-  if (execution === null || execution.revokedAt !== null)
-    return fire.expected && ageMs > settings.graceMs ? judgeUnopened(fire, around) : null;
+  if (execution === null || execution.revokedAt !== null) {
+    if (ageMs <= settings.graceMs) return null;
+    if (fire.expected) return judgeUnopened(fire, around);
+    return execution ? judgeCancelled(fire) : null;
+  }
   switch (execution.status) {
     case "planned":
-      return ageMs > settings.graceMs && execution.runNo === 1 ? judgeUnopened(fire, around) : null;
+      // A backfill and a rerun wait for their turn, however old their fire is.
+      if (ageMs <= settings.graceMs || execution.runNo > 1 || execution.trigger === "manual") return null;
+      return execution.trigger === "misfire"
+        ? judgeLate(fire, around, settings)
+        : judgeUnopened(fire, around);
     case "missed":
       return judgeMissed(fire, around);
     case "blocked":

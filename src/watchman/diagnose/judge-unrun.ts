@@ -66,6 +66,7 @@ export function judgeBlocked(fire: Fire): Diagnosis {
 const cancellations: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
   [/^the job was paused|when the job was paused/, "paused"],
   [/^the job was deleted|when the job was deleted/, "deleted"],
+  [/^the definition was changed/, "edited"],
   [/^replaced by the fire of/, "replaced"],
 ];
 

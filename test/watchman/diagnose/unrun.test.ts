@@ -2,9 +2,11 @@
 import { test } from "vitest";
 import type { JobDefinition } from "../../../src/spec/job-definition.ts";
 import { recordClockSample } from "../../../src/store/clock-sample.ts";
+import { backfill } from "../../../src/store/manual-backfill.ts";
 import { cancelExecution } from "../../../src/store/manual-cancel.ts";
 import { openDue } from "../../../src/store/opening.ts";
 import { type Bench, deed } from "../../store/bench.ts";
+import { testJob } from "../../support/job.ts";
 import { type Case, end, judgeCase, opened } from "./plant.ts";
 
 const skip: Partial<JobDefinition> = { misfire: { policy: "skip", thresholdMs: 20_000 } };
@@ -176,6 +178,49 @@ const cases: readonly Case[] = [
       await cancelExecution(bench.db, job, fire!, deed);
     },
     expected: ["never-fired cancelled!"],
+  },
+  {
+    what: "queue: it is due and waits for the earlier run",
+    job: { blocking: { policy: "queue", maxQueued: 3 } },
+    plant: async (bench, job) => {
+      await opened(bench, job, -200_000);
+      await bench.claim(await bench.executor());
+      await opened(bench, job, -100_000);
+      await bench.db.query(
+        "UPDATE escapement.execution SET planned_at = fire_time - interval '1 minute', opened_at = CASE WHEN opened_at IS NULL THEN NULL ELSE fire_time END",
+      );
+    },
+    expected: ["blocked earlier-run"],
+  },
+  {
+    what: "waits to be caught up behind another one",
+    job: { misfire: { policy: "run-now", thresholdMs: 1_000 } },
+    plant: (bench, job) => opened(bench, job, -200_000, -100_000),
+    expected: ["late no-leader", "late no-leader"],
+  },
+  {
+    what: "a backfill that waits for its turn is no failure",
+    job: { schedule: { kind: "every", everyMs: 60_000 } },
+    plant: async (bench, job) => {
+      await bench.db.query(
+        "UPDATE escapement.job SET known_since = known_since - interval '4 minutes', planned_until = clock_timestamp()",
+      );
+      await bench.db.query(
+        "UPDATE escapement.job_version SET effective_from = effective_from - interval '4 minutes'",
+      );
+      const [from, to] = [await bench.at(-239_000), await bench.at(0)];
+      await backfill(bench.db, await bench.job(job.name), { from, to }, deed);
+    },
+    expected: [],
+  },
+  {
+    what: "planned, and taken back since the job was edited",
+    plant: async (bench, job) => {
+      await bench.plan(job, [await bench.at(60_000)]);
+      await bench.apply(testJob("settlement", { timeoutMs: 61_000 }));
+      await bench.db.query("UPDATE escapement.execution SET fire_time = fire_time - interval '10 minutes'");
+    },
+    expected: ["never-fired edited!"],
   },
 ];
 
