@@ -47,8 +47,14 @@ function list(): Command {
         printJson({ profiles });
         return;
       }
-      const rows = profiles.map(({ name, sections, place }) => [name, sections.join(", "), place]);
-      print(table(["profile", "sections", "file"], rows));
+      const { shippedProfiles } = await import("../provision/profile/shipped-profiles.ts");
+      const ours = shippedProfiles();
+      const rows = profiles.map(({ name, sections, place }) => [
+        name,
+        place.startsWith(ours) ? "the program" : place,
+        sections.join(", "),
+      ]);
+      print(table(["profile", "from", "sections"], rows));
     });
 }
 

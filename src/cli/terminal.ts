@@ -25,14 +25,45 @@ export function say(line: string): void {
   if (!process.argv.includes("--quiet")) process.stderr.write(`${line}\n`);
 }
 
-/** Aligned columns without borders; widths ignore colour codes. The last column is not padded. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+/**
+ * Aligned columns without borders; widths ignore colour codes. The last column is not padded.
+ * @param screenWidth where the last column is broken between words and goes on below itself; at a terminal its width
+ */
+export function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  screenWidth = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
+): string {
   const widths = header.map((name, i) => Math.max(width(name), ...rows.map((row) => width(row[i] ?? ""))));
+  const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, i) => (i === cells.length - 1 ? cell : cell + " ".repeat(widths[i]! - width(cell))))
+      .map((cell, i) =>
+        i === widths.length - 1
+          ? broken(cell, before, screenWidth)
+          : i === cells.length - 1
+            ? cell
+            : cell + " ".repeat(widths[i]! - width(cell)),
+      )
       .join("  ");
   return [paint.dim(line(header)), ...rows.map(line)].join("\n");
+}
+
+/** A column narrower than this is left to the terminal: a word a line reads worse. */
+const narrowest = 24;
+
+function broken(text: string, indent: number, screenWidth: number): string {
+  const room = screenWidth - indent;
+  if (room < narrowest || width(text) <= room) return text;
+  const lines: string[] = [];
+  let last = "";
+  for (const word of text.split(" ")) {
+    if (last !== "" && width(last) + 1 + width(word) > room) {
+      lines.push(last);
+      last = word;
+    } else last = last === "" ? word : `${last} ${word}`;
+  }
+  return [...lines, last].join(`\n${" ".repeat(indent)}`);
 }
 
 function width(text: string): number {
