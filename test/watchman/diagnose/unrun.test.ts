@@ -65,12 +65,15 @@ const cases: readonly Case[] = [
     expected: ["never-fired clock-step"],
   },
   {
-    what: "a step back has jumped over nothing",
+    what: "a step back has jumped over nothing, however near it was",
     job: skip,
     plant: async (bench, job) => {
       await opened(bench, job, -120_000);
-      const step = { node: "a", part: "store", kind: "step" as const, offsetMs: -300_000, roundTripMs: null };
+      const step = { node: "a", part: "store", kind: "step" as const, offsetMs: -1_000, roundTripMs: null };
       await recordClockSample(bench.db, step);
+      await bench.db.query(
+        "UPDATE escapement.clock_sample SET at = (SELECT fire_time + interval '1 second' FROM escapement.execution)",
+      );
     },
     expected: ["never-fired no-leader"],
   },
