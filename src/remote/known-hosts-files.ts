@@ -39,7 +39,7 @@ export async function readKnownHosts(
  * Appends a line for each key the file does not have yet, with one write of the
  * whole: two programs that append at once both succeed, and nobody reads half a line.
  * @returns how many lines were added
- * @throws E_FILE_UNREADABLE
+ * @throws E_FILE_UNREADABLE, E_UNAVAILABLE where it cannot be written
  */
 export async function addKnownHosts(
   file: string,
@@ -64,7 +64,9 @@ export async function addKnownHosts(
       await handle.close();
     }
   } catch (error) {
-    throw new EscapementError("E_FILE_UNREADABLE", { file, reason: messageOf(error) }, { cause: error });
+    const what = `${file} cannot be written: ${messageOf(error)}`;
+    const hint = "check its permissions; no key was added";
+    throw new EscapementError("E_UNAVAILABLE", { what, hint }, { cause: error });
   }
   return fresh.length;
 }

@@ -89,7 +89,14 @@ const file = z
     validate: command("Judges a staged copy, written {file}; any exit but 0 refuses it.").optional(),
     ...common,
   })
-  .superRefine(({ content, absent }, context) => {
+  .superRefine(({ content, absent, validate = [] }, context) => {
+    const odd = validate.findIndex((word) => /\p{Cc}/u.test(word));
+    if (odd >= 0)
+      context.addIssue({
+        code: "custom",
+        path: ["validate", odd],
+        message: "has a control character in it; put a program of more than one line into a file",
+      });
     const tell = (message: string) => context.addIssue({ code: "custom", path: ["content"], message });
     // Else a forgotten line would empty the file.
     if (content === undefined && absent !== true) tell('is missing; an empty file is content: ""');

@@ -140,6 +140,13 @@ describe("with ssh-keygen", () => {
     expect(verdictOf(readFileSync(file, "utf8"), "b.example", two)).toBe("known");
   });
 
+  test("a file that cannot be written says so", async () => {
+    await expect(addKnownHosts(join("/proc", "known_hosts"), "a", [one])).rejects.toMatchObject({
+      code: "E_UNAVAILABLE",
+      message: expect.stringMatching(/^\/proc\/known_hosts cannot be written: /),
+    });
+  });
+
   test("a file that is there and cannot be read is an error, since it may revoke a key", async () => {
     await expect(readKnownHosts([folder])).rejects.toMatchObject({ code: "E_FILE_UNREADABLE" });
   });

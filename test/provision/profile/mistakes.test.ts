@@ -137,6 +137,11 @@ const wrongProfiles: readonly [string, string, RegExp][] = [
     /^own\.yaml:9:50 {2}.*must be an IP address or a network/,
   ],
   [
+    "a validator of two lines",
+    '  resources:\n    - kind: file\n      path: /x\n      content: a\n      validate: [sh, -c, "a\\nb"]',
+    /^own\.yaml:10:26 {2}spec\.resources\[0\]\.validate\[2\] has a control character in it/,
+  ],
+  [
     "a file that nobody has written",
     "  resources:\n    - kind: file\n      path: /etc/x",
     /^own\.yaml:7:7 {2}spec\.resources\[0\]\.content is missing/,
