@@ -54,6 +54,8 @@ export class Scheduler {
   #term: Term | null = null;
   #lastContactMs = Number.NEGATIVE_INFINITY;
   #requiredTimeZoneData: string | null = null;
+  /** A step of the database's clock seen between two terms, perhaps the one that ended the last term. */
+  #unreportedStepMs = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -151,6 +153,8 @@ export class Scheduler {
         this.#contact();
         if (term) return term;
       }
+      // Whoever leads has seen it, too, and reports it.
+      this.#unreportedStepMs = 0;
       await this.#selfNote.refresh("standby");
       await sleep(this.#pollMs, signal);
     }
@@ -213,6 +217,8 @@ export class Scheduler {
     const { leaderDb, db, settings, log } = this.#options;
     const behindMs = await noteStoreTime(db);
     if (behindMs > 1_000) await this.#clockStepped(-behindMs);
+    else if (this.#unreportedStepMs !== 0) await this.#clockStepped(this.#unreportedStepMs);
+    this.#unreportedStepMs = 0;
     const beat = async () => {
       const reading = await term.renewIfDue(leaderDb);
       if (!reading) return;
@@ -278,7 +284,8 @@ export class Scheduler {
     const sentMs = monotonicMs();
     const now = await readStoreTime(this.#options.db);
     this.#contact();
-    this.#clock.observe({ now, sentMs, receivedMs: monotonicMs() });
+    const stepMs = this.#clock.observe({ now, sentMs, receivedMs: monotonicMs() });
+    if (stepMs !== 0) this.#unreportedStepMs = stepMs;
   }
 }
 
