@@ -29,6 +29,14 @@ test("a new day begins a new file, the same day goes on in it", async () => {
   expect(readFileSync(`${file}.1`, "utf8")).toBe("yesterday\n");
 });
 
+test("a burst larger than a file is cut between lines", async () => {
+  const place = folder();
+  const file = join(place, "a.log");
+  await write(file, 10, ["one 1\ntwo 2\nthree 3\n"]);
+  expect(readdirSync(place).sort()).toEqual(["a.log", "a.log.1", "a.log.2"]);
+  expect(readFileSync(file, "utf8")).toBe("three 3\n");
+});
+
 test("by size, and no more files than asked", async () => {
   const place = folder();
   const file = join(place, "a.log");

@@ -26,7 +26,8 @@ test("health, readiness and metrics", async () => {
   const metrics = await until(
     async () => {
       const { text } = await get("/metrics");
-      return text.includes('escapement_executor_running{class="io"} 1') && text;
+      const started = text.includes("escapement_executor_start_delay_seconds_count 2");
+      return started && text.includes('escapement_executor_running{class="io"} 1') && text;
     },
     { what: "the running one in the metrics" },
   );

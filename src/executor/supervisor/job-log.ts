@@ -62,7 +62,11 @@ export class JobLog {
 
   /** Takes whole lines. */
   write(text: string): void {
-    const chunk = Buffer.from(text);
+    // A burst that fills several files is cut between lines.
+    for (const piece of pieces(text, this.target.maxFileBytes)) this.#take(Buffer.from(piece));
+  }
+
+  #take(chunk: Buffer): void {
     const now = monotonicMs();
     const stalled = this.isFull() && now - this.#busySinceMs > stallMs;
     if (stalled || now < this.#brokenUntilMs) {
@@ -174,4 +178,23 @@ export class JobLog {
 
 function dayOf(instant: Date): string {
   return instant.toISOString().slice(0, 10);
+}
+
+/** Whole lines, no more than `limitBytes` together where a line allows it. */
+function pieces(text: string, limitBytes: number): string[] {
+  if (Buffer.byteLength(text) <= limitBytes) return [text];
+  const found: string[] = [];
+  let piece = "";
+  let size = 0;
+  for (const line of text.split(/(?<=\n)/)) {
+    const bytes = Buffer.byteLength(line);
+    if (size > 0 && size + bytes > limitBytes) {
+      found.push(piece);
+      piece = "";
+      size = 0;
+    }
+    piece += line;
+    size += bytes;
+  }
+  return [...found, piece];
 }
