@@ -1,5 +1,5 @@
 /** A real Alertmanager of Debian's package, as an unprivileged process on this machine. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { freePort } from "../../src/lab/free-port.ts";
@@ -61,6 +61,7 @@ export async function startAlertmanager(webhook: string): Promise<TestAlertmanag
   onTestFinished(async () => {
     started.kill("SIGKILL");
     await started.exited;
+    rmSync(folder, { recursive: true });
   });
   await until(async () => (await fetch(`${url}/-/ready`)).ok, { what: "Alertmanager to be ready" });
   return {
