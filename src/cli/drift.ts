@@ -66,6 +66,11 @@ async function run(names: string[], options: DriftOptions): Promise<void> {
   do {
     // Read anew each time: a changed inventory counts from the next look on.
     const verdicts = await lookAtHosts(names, options);
+    // A look that was cut short says nothing about the hosts it left out.
+    if (stop.signal.aborted) {
+      process.exitCode = ExitCode.interrupted;
+      return;
+    }
     const at = new Date().toISOString();
     const changed = [];
     for (const verdict of verdicts) {

@@ -28,8 +28,8 @@ export async function connectionFor(options: ReachOptions): Promise<Reach> {
   const { connector } = await import("../../remote/connect.ts");
   const { hostsAtOnce } = await import("../../remote/fleet.ts");
   // Asked once, before the first connection, and kept in memory only.
-  const password = options.askSudoPassword ? await askSecret("sudo password: ") : undefined;
-  const signal = abortOnSignal();
+  const password = options.askSudoPassword ? await sudoPassword() : undefined;
+  const signal = stopSignal();
   return {
     connect: connector({
       signal,
@@ -40,12 +40,24 @@ export async function connectionFor(options: ReachOptions): Promise<Reach> {
   };
 }
 
-function abortOnSignal(): AbortSignal {
-  const controller = new AbortController();
-  // Every connection listens.
-  setMaxListeners(0, controller.signal);
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
-  return controller.signal;
+// A command that looks again and again reaches its hosts anew each time: one question, one pair of listeners.
+let asked: Promise<string> | undefined;
+let stop: AbortController | undefined;
+
+function sudoPassword(): Promise<string> {
+  asked ??= askSecret("sudo password: ");
+  return asked;
+}
+
+function stopSignal(): AbortSignal {
+  if (stop === undefined) {
+    const controller = new AbortController();
+    // Every connection listens.
+    setMaxListeners(0, controller.signal);
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
+    stop = controller;
+  }
+  return stop.signal;
 }
 
 function wholeNumber(text: string): number {
