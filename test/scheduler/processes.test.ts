@@ -227,28 +227,6 @@ test.skipIf(clocksMissing)(
 );
 
 test.skipIf(clocksMissing)(
-  "a leader whose clock is off by two seconds is not ready, and leaves the lead to the other",
-  async () => {
-    const leader = await leaderAfter(0);
-    const { httpUrl } = cluster.node(leader.node);
-    await cluster.setClock(leader.node, 2_000);
-    await leaderAfter(leader.epoch, leader.node);
-    const answer = await fetch(`${httpUrl}/readyz`);
-    expect(answer.status).toBe(503);
-    expect(await answer.text()).toContain("clock");
-    await fires();
-    // Right again, it is ready again.
-    await cluster.setClock(leader.node, 0);
-    await until(async () => (await fetch(`${httpUrl}/readyz`)).status === 200, {
-      ...patient,
-      what: "readiness with a right clock",
-    });
-    await expectEachOnce();
-  },
-  limit,
-);
-
-test.skipIf(clocksMissing)(
   "the database's clock is stepped forward and back: nothing twice, both steps on record and alerted",
   async () => {
     const steps = async (sign: string) => {
