@@ -53,11 +53,15 @@ const rules: readonly Rule[] = [
 export function judge(picture: Picture, settings: WatchSettings): Finding[] {
   return rules.flatMap((rule) => {
     try {
-      return rule(picture, settings);
+      return rule(picture, settings).map(asSentence);
     } catch (error) {
       return [ruleFailed(rule.name, error)];
     }
   });
+}
+
+function asSentence(finding: Finding): Finding {
+  return /[.!?]$/.test(finding.message) ? finding : { ...finding, message: `${finding.message}.` };
 }
 
 /** One rule that cannot judge must not blind the others, and must not pass for content. */
