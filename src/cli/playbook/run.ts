@@ -7,6 +7,7 @@ import type { HostWorld } from "../../provision/playbook/host-world.ts";
 import type { Playbook } from "../../provision/playbook/load-playbook.ts";
 import type { PlaybookHost } from "../../provision/playbook/registry.ts";
 import type { RunOptions, RunResult } from "../../provision/playbook/runner.ts";
+import { idleTargets } from "../../provision/playbook/select-hosts.ts";
 import { defineCommand } from "../command.ts";
 import { askLine, hasTerminal } from "../hosts/ask.ts";
 import { type DefinitionOptions, loadDefinitions, withDefinitionOptions } from "../provision/definitions.ts";
@@ -146,7 +147,15 @@ function isYes(answer: string): boolean {
 
 function requireTargets({ name, spec }: Playbook, targets: readonly PlaybookHost[]): void {
   const wanted = { cluster: [0, 0], "one-host": [1, 1], hosts: [1, Number.POSITIVE_INFINITY] }[spec.target];
-  if (targets.length >= wanted[0]! && targets.length <= wanted[1]!) return;
+  if (targets.length >= wanted[0]! && targets.length <= wanted[1]!) {
+    const [idle] = idleTargets(spec.steps, targets);
+    if (!idle) return;
+    const role = idle.roles.join(" and ") || "a host without a role";
+    throw new EscapementError("E_REFUSED", {
+      what: `no step of ${name} is about ${idle.name}, which is ${role}`,
+      hint: `escapement playbook show ${name} says which hosts its steps are about`,
+    });
+  }
   const what = {
     cluster: "is about the whole cluster and takes no --host",
     "one-host": "needs --host with exactly one host",

@@ -50,11 +50,11 @@ export class Journal {
   #entries: JournalEntry[];
   #handle: number | undefined;
 
-  /** Reads what is there. @throws E_BAD_DATA for a line in the middle that is not ours */
+  /** Reads what is there. @throws E_BAD_DATA for a line in the middle that is not ours, E_FILE_UNREADABLE */
   constructor(file: string, now: () => Date = () => new Date()) {
     this.file = file;
     this.#now = now;
-    this.#entries = existsSync(file) ? parse(file, readFileSync(file, "utf8")) : [];
+    this.#entries = existsSync(file) ? parse(file, textOf(file)) : [];
   }
 
   get entries(): readonly JournalEntry[] {
@@ -97,6 +97,14 @@ export class Journal {
     fsyncSync(folder);
     closeSync(folder);
     return handle;
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new EscapementError("E_FILE_UNREADABLE", { file, reason: messageOf(error) }, { cause: error });
   }
 }
 

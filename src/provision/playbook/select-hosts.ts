@@ -23,6 +23,17 @@ export function selectHosts(
   }
 }
 
+/** The targets that no step is about: nothing would happen to them, and that would look like success. */
+export function idleTargets(
+  steps: readonly PlaybookStep[],
+  targets: readonly PlaybookHost[],
+): readonly PlaybookHost[] {
+  const aboutTargets = steps.filter(({ hosts }) => hosts.pick === "target");
+  return targets.filter((target) =>
+    aboutTargets.every(({ hosts }) => selectHosts(hosts, [target], [target]).length === 0),
+  );
+}
+
 /** Hosts of one group are done at the same time; groups one after the other. */
 export function groupHosts(
   rolling: PlaybookStep["rolling"],

@@ -80,4 +80,5 @@ test("a line that was cut short was never said, and the next line does not stick
   expect(new Journal(file).entries.map((entry) => entry.event)).toEqual(["begin", "finish"]);
   appendFileSync(file, "nonsense\n");
   expect(() => new Journal(file)).toThrow(/torn.jsonl:3 is not an entry/);
+  expect(() => new Journal(folder)).toThrow(/cannot read /);
 });

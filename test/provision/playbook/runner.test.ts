@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { previewPlaybook } from "../../../src/provision/playbook/preview.ts";
+import { idleTargets } from "../../../src/provision/playbook/select-hosts.ts";
 import { undoPlaybook } from "../../../src/provision/playbook/undo.ts";
 import { allOn, PlaybookBench } from "./bench.ts";
 import { fakeHosts } from "./fake-world.ts";
@@ -247,4 +248,15 @@ test("what goes into the journal holds no password", async () => {
   const text = readFileSync(bench.journalFile, "utf8");
   expect(text).toContain("postgresql://login:***@store");
   expect(text).not.toContain("hunter2");
+});
+
+test("a target that no step is about is found, so that nothing done is not taken for done", () => {
+  const step = (role: string, pick: string) => ({ hosts: { role, pick, order: "as-listed" } }) as never;
+  const [scheduler, executor] = [
+    { name: "s", roles: ["scheduler"], failureDomain: "a" },
+    { name: "e", roles: ["executor"], failureDomain: "a" },
+  ] as const;
+  const drain = [step("executor", "target"), step("scheduler", "first")];
+  expect(idleTargets(drain, [scheduler, executor])).toEqual([scheduler]);
+  expect(idleTargets([...drain, step("any", "target")], [scheduler, executor])).toEqual([]);
 });
