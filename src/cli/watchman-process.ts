@@ -12,6 +12,7 @@ import { checkSchema } from "../store/migrate.ts";
 import type { WatchmanIdentity } from "../store/watch/watchman-row.ts";
 import { AlertDesk } from "../watchman/alert-desk.ts";
 import { ClockMonitor } from "../watchman/clock/clock-monitor.ts";
+import { addDeliveryMetrics } from "../watchman/delivery-metrics.ts";
 import { DigestBook } from "../watchman/digest-book.ts";
 import { serveHttp } from "../watchman/http-server.ts";
 import { judge } from "../watchman/judge.ts";
@@ -61,6 +62,7 @@ async function watchOn(
   const log = openLog("watchman", { node });
   const clock = new ClockMonitor({ node, host: hostname() });
   const digests = new DigestBook(watch ? join(dirname(watch.spoolFile), "digests.json") : null);
+  const desk = watch && (await AlertDesk.open({ watch, db, who: identityOf(node), log }));
   const watchman = new Watchman({
     node,
     settings,
@@ -69,9 +71,10 @@ async function watchOn(
     checkStore: () => checkSchema(db),
     reader: new PictureReader(db, settings, digests, clock),
     clock,
-    sink: watch ? await AlertDesk.open({ watch, db, who: identityOf(node), log }) : new LogSink(log),
+    sink: desk ?? new LogSink(log),
     log,
   });
+  if (desk) addDeliveryMetrics(watchman.metrics.registry, () => desk.status);
   const stopping = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {

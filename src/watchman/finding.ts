@@ -19,7 +19,6 @@ export const ruleNames = [
   "clock-offset",
   "clock-step",
   "clock-source",
-  "two-vip-holders",
   "definition-changed",
   "schedule-edited",
   "fast-finish",
