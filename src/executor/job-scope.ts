@@ -4,7 +4,6 @@
  * the host, started through sudo, which judges by a list that root owns.
  */
 import { execFile } from "node:child_process";
-import { userInfo } from "node:os";
 import { promisify } from "node:util";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
 import type { Attempt } from "./attempt.ts";
@@ -16,6 +15,8 @@ const run = promisify(execFile);
 export const runJobProgram = "/usr/local/lib/escapement/run-job";
 /** The unit that the scopes end with. */
 const executorUnit = "escapement-executor.service";
+/** Of jobs that name nobody. Not our own: that one can read the URL of the record store. */
+const defaultUser = "escapement-job";
 /** What a job may use above its declared peak before it is killed. */
 const memoryHeadroom = 1.5;
 const tasksMax = 4_096;
@@ -36,7 +37,7 @@ export function scopeOrder(attempt: Attempt): ScopeOrder {
   return {
     start: [
       ...sudo,
-      ...["--user", definition.runAs ?? userInfo().username, "--unit", unit, "--bound-to", executorUnit],
+      ...["--user", definition.runAs ?? defaultUser, "--unit", unit, "--bound-to", executorUnit],
       ...["--memory-max", String(Math.ceil(definition.resources.peakMemoryBytes * memoryHeadroom))],
       ...["--tasks-max", String(tasksMax)],
       ...(place === undefined ? [] : ["--directory", place]),

@@ -96,7 +96,7 @@ export interface JobDefinition {
   readonly command: readonly string[];
   /** Absent: a folder of the attempt's own. Relative: to where the executor was started. */
   readonly workingDirectory?: string;
-  /** A user of the host; absent: the executor's own. */
+  /** A user of the host; absent: escapement-job in a scope, else the executor's own. */
   readonly runAs?: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly schedule: Schedule;

@@ -129,7 +129,7 @@ export const jobSchema = z.strictObject({
       .refine((value) => value !== "root", { error: "must not be root: no job needs to own the host" })
       .register(expectation, { what: "the name of a user, such as settlement" })
       .describe(
-        "The user the command runs as; it must be in the list of the host. Without it: the executor's own.",
+        "The user the command runs as; it must be in the list of the host. Without it: escapement-job in a scope, else the executor's own.",
       )
       .optional(),
     environment: z

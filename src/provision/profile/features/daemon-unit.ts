@@ -10,6 +10,8 @@ export interface DaemonUnit {
   readonly description: string;
   readonly node: string;
   readonly user: string;
+  /** Of its command, besides the cluster file and the node. */
+  readonly options?: readonly string[];
   /** Lines of [Unit] besides the common ones. */
   readonly unitLines?: readonly string[];
   /** Lines of [Service] besides the common ones. */
@@ -52,7 +54,7 @@ export function daemonUnit(daemon: DaemonUnit): readonly Resource[] {
     "",
     "[Service]",
     "Type=simple",
-    `ExecStart=${paths.current}/node ${paths.current}/escapement.mjs ${daemon.name} --cluster ${paths.clusterFile} --node ${daemon.node}`,
+    `ExecStart=${paths.current}/node ${paths.current}/escapement.mjs ${[daemon.name, "--cluster", paths.clusterFile, "--node", daemon.node, ...(daemon.options ?? [])].join(" ")}`,
     `User=${daemon.user}`,
     "Restart=always",
     "RestartSec=2s",

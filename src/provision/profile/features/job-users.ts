@@ -6,9 +6,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Resource } from "../../resource.ts";
 import { computed, fromSetting, type HostContext } from "../host-context.ts";
-import { directory, file, linesFile, packageOf } from "../make-resource.ts";
+import { directory, file, linesFile, packageOf, systemGroup, systemUser } from "../make-resource.ts";
 import { shippedProfiles } from "../shipped-profiles.ts";
-import { executorUser, paths } from "./paths.ts";
+import { executorUser, jobUser, paths } from "./paths.ts";
 
 const programFolder = "/usr/local/lib/escapement";
 const program = `${programFolder}/run-job`;
@@ -29,10 +29,12 @@ export function jobUsers(context: HostContext): readonly Resource[] {
       `jobUsers has ${JSON.stringify(odd)} in it, which is not the name of a user`,
       context.host.settingPlace("jobUsers"),
     );
-  // The executor's own user runs the jobs that name nobody.
-  const names = [executorUser, ...(users?.value ?? []).filter((one) => one !== executorUser)];
+  // Never the executor's own user, which can read the URL of the record store.
+  const names = [jobUser, ...(users?.value ?? []).filter((one) => one !== jobUser)];
   return [
     packageOf("sudo"),
+    systemGroup(jobUser),
+    systemUser(jobUser),
     linesFile(paths.jobUsers, {
       lines: ["# One user a line. Jobs run as nobody else.", ...names],
       risk: "high",
@@ -40,7 +42,7 @@ export function jobUsers(context: HostContext): readonly Resource[] {
       provenance: [
         users
           ? fromSetting("executor.jobUsers", users)
-          : computed("executor.jobUsers", executorUser, "the inventory has no setting jobUsers"),
+          : computed("executor.jobUsers", jobUser, "the inventory has no setting jobUsers"),
       ],
     }),
     directory(programFolder),

@@ -13,4 +13,6 @@ export const paths = {
 export const toolkitUser = "escapement";
 /** Unprivileged: jobs run as users of the root-owned list. */
 export const executorUser = "escapement-executor";
+/** Runs the jobs that name no user. */
+export const jobUser = "escapement-job";
 export const jobsSlice = "escapement-jobs.slice";

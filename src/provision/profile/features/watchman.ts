@@ -11,6 +11,8 @@ export const watchman: Feature<"watchman"> = (section, context) => {
     description: "Escapement watchman",
     node: context.host.name,
     user: toolkitUser,
+    // A watch file says nothing about the host it is used on.
+    options: ["--http", `0.0.0.0:${httpPort}`],
     serviceLines: [
       `MemoryMax=${memoryMax}`,
       `CPUWeight=${cpuWeight}`,
