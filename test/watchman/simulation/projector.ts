@@ -24,7 +24,8 @@ export class Projector {
   }
 
   jobsAt(t: number): WatchedJob[] {
-    const outage = this.#history.leaderless.find((s) => t > s.from && t <= s.to);
+    // A second after its return the leader has planned: rows and cursor move in one transaction.
+    const outage = this.#history.leaderless.find((s) => t > s.from && t < s.to + second);
     const plannedUntil = (outage ? outage.from : t) + lookAhead;
     return this.#tracks.map((track) => track.at(t, plannedUntil));
   }
