@@ -51,7 +51,8 @@ test("fires that the scheduler has not come to are not opened, with their common
   await watch.bench.executor();
   const job = await watch.job("behind", hour, tenMinutes);
   const fires = await watch.pastFires(10 * minuteMs, 6);
-  await watch.succeed(job, fires.slice(0, 3));
+  // Four are missing, of which the last may be younger than what counts as late.
+  await watch.succeed(job, fires.slice(0, 2));
   await watch.bench.db.query(
     "UPDATE escapement.leader SET expires_at = clock_timestamp() - interval '2 minutes'",
   );
@@ -59,7 +60,7 @@ test("fires that the scheduler has not come to are not opened, with their common
   expect(new Set(findings.map(({ rule }) => rule))).toEqual(
     new Set(["no-leader", "missing-success", "not-opened", "records-not-growing"]),
   );
-  expect(findings.find(({ rule }) => rule === "not-opened")).toMatchObject({ fireTime: fires[3] });
+  expect(findings.find(({ rule }) => rule === "not-opened")).toMatchObject({ fireTime: fires[2] });
   expect(new Set(findings.map(({ cause }) => cause))).toEqual(new Set(["no-leader"]));
 });
 

@@ -122,10 +122,13 @@ function makestep({ clock: { ntp } }: HostFacts): Verdict[] {
   if (daemon !== undefined && !daemon.includes("chronyd")) return [];
   const read = factValue(ntp.configuration);
   if (read === undefined) return [unjudged(id, reasonOf(ntp.configuration) ?? "")];
-  if (read.makestep === undefined || read.makestep.limit >= 0)
+  if (read.makestep === undefined || read.makestep.limit >= 0) {
+    // The file of a daemon that perhaps is not the one that runs is no good news.
+    if (daemon === undefined) return [unjudged(id, reasonOf(ntp.daemon) ?? "")];
     return [
       good(id, read.makestep ? `makestep only in the first ${read.makestep.limit} updates` : "no makestep"),
     ];
+  }
   return [
     bad(id, "warning", {
       reason: "chrony may make the clock jump at any time, not only at start",
