@@ -181,6 +181,13 @@ if not os.fork():
 
   test("a host can restart itself and switch itself off", async () => {
     const bootId = () => lab().exec(a, ["cat", "/proc/sys/kernel/random/boot_id"]);
+    // systemd takes no orders before its bus is there.
+    const isUp = () =>
+      until(async () => (await lab().exec(a, ["systemctl", "is-system-running"])).stdout === "running\n", {
+        what: "the end of the start",
+        deadlineMs: 60_000,
+      });
+    await isUp();
     const first = (await bootId()).stdout;
     await lab().exec(a, ["systemctl", "reboot"]);
     await until(
@@ -191,13 +198,7 @@ if not os.fork():
       },
     );
     await until(() => reaches(b, addressOf(a)), { what: "its address" });
-    // systemd takes no orders before its bus is there.
-    await until(
-      async () => (await lab().exec(a, ["systemctl", "is-system-running"])).stdout === "running\n",
-      {
-        what: "the end of the start",
-      },
-    );
+    await isUp();
     await shell(a, "systemctl poweroff");
     const power = () =>
       lab()
