@@ -1,11 +1,12 @@
 /** Puts an executor process together: settings, connections, HTTP, signals. */
+
 import { accessSync, constants, mkdirSync, realpathSync } from "node:fs";
 import type { Server } from "node:http";
 import { EscapementError, messageOf } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
+import { serveHealth } from "../base/health-server.ts";
 import { openLog } from "../base/log.ts";
 import { Executor } from "../executor/executor.ts";
-import { serveHttp } from "../executor/http.ts";
 import { chooseNode, requireCluster } from "./cluster-file.ts";
 import { clusterDatabase } from "./store-url.ts";
 
@@ -53,10 +54,11 @@ export async function runExecutor(options: { cluster: string; node?: string }): 
   let server: Server | undefined;
   try {
     if (node.http) {
-      server = await serveHttp(node.http, {
+      const answers = {
         notReady: () => executor.notReady(),
         metrics: () => executor.metrics.registry.render(),
-      });
+      };
+      server = await serveHealth(node.http, answers, "see http in the cluster file");
     }
     log.info(node.http ? { http: `${node.http.address}:${node.http.port}` } : {}, "executor started");
     await executor.run(drain.signal, quit.signal);

@@ -1,9 +1,11 @@
 /** Puts a watchman process together: settings, connection, clock, HTTP, alerts, signals. */
+
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { EscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
+import { serveHealth } from "../base/health-server.ts";
 import { openLog } from "../base/log.ts";
 import type { ClusterDefinition, HttpAddress } from "../spec/cluster-definition.ts";
 import type { WatchDefinition } from "../spec/watch-definition.ts";
@@ -14,7 +16,6 @@ import { AlertDesk } from "../watchman/alert-desk.ts";
 import { ClockMonitor } from "../watchman/clock/clock-monitor.ts";
 import { addDeliveryMetrics } from "../watchman/delivery-metrics.ts";
 import { DigestBook } from "../watchman/digest-book.ts";
-import { serveHttp } from "../watchman/http-server.ts";
 import { judge } from "../watchman/judge.ts";
 import { LogSink } from "../watchman/log-sink.ts";
 import { PictureReader } from "../watchman/picture-reader.ts";
@@ -84,10 +85,12 @@ async function watchOn(
     });
   }
   const http = options.http === undefined ? (watch?.http ?? defaultHttp) : addressOf(options.http);
-  const server = await serveHttp(http, {
+  const answers = {
     notReady: () => watchman.notReady(),
     metrics: () => watchman.metrics.registry.render(),
-  });
+  };
+  const inUse = "another process may use the port; see http in the watch file, or --http";
+  const server = await serveHealth(http, answers, inUse);
   log.info({ http: `${http.address}:${http.port}`, watch: watch?.name ?? null }, "watchman started");
   try {
     await watchman.run(stopping.signal);

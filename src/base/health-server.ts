@@ -1,17 +1,23 @@
-/** Health and metrics of a watchman, for monitoring; read-only, no secrets. */
+/** Health and metrics of a daemon, for monitoring; read-only, no secrets. */
 import { createServer, type Server } from "node:http";
-import { EscapementError, messageOf } from "../base/errors.ts";
-import { prometheusContentType } from "../base/prometheus.ts";
-import type { HttpAddress } from "../spec/cluster-definition.ts";
+import { EscapementError, messageOf } from "./errors.ts";
+import { prometheusContentType } from "./prometheus.ts";
 
-export interface HttpAnswers {
-  /** Null when it judges, else why not. */
+export interface HealthAnswers {
+  /** Null when it is ready, else why not. */
   readonly notReady: () => string | null;
   readonly metrics: () => string;
 }
 
-/** @throws E_UNAVAILABLE when the address cannot be listened on */
-export function serveHttp({ address, port }: HttpAddress, answers: HttpAnswers): Promise<Server> {
+/**
+ * @param hint where the address is set, for the error
+ * @throws E_UNAVAILABLE when the address cannot be listened on
+ */
+export function serveHealth(
+  { address, port }: { readonly address: string; readonly port: number },
+  answers: HealthAnswers,
+  hint: string,
+): Promise<Server> {
   const server = createServer((request, response) => {
     const send = (status: number, type: string, body: string) => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
@@ -40,12 +46,14 @@ export function serveHttp({ address, port }: HttpAddress, answers: HttpAnswers):
           "E_UNAVAILABLE",
           {
             what: `cannot listen on ${address}:${port}: ${messageOf(error)}`,
-            hint: "another process may use the port; see http in the watch file, or --http",
+            hint,
           },
           { cause: error },
         ),
       ),
     );
-    server.listen(port, address, () => resolve(server));
+    server.listen(port, address, () => {
+      resolve(server);
+    });
   });
 }
