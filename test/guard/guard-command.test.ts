@@ -61,6 +61,9 @@ describe("install", () => {
       const url = new URL(fresh.url);
       url.username = role;
       const asRole = new pg.Pool({ connectionString: url.href, max: 2 });
+      // Dropping the database ends what is just being closed.
+      asRole.on("connect", (client) => client.on("error", () => {}));
+      asRole.on("error", () => {});
       const theirs = openGuard(asRole);
       await theirs.once({ job: "j", period: "2026-07", leaseMs: 5_000, blocking: "skip" }, async (run) => {
         const options = { receiver: { name: "r", deduplicating: true }, request: 1, leaseMs: 5_000 };
