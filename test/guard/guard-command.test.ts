@@ -21,6 +21,7 @@ async function emptyDatabase(work: (fresh: FreshDatabase, pool: pg.Pool) => Prom
   const pool = new pg.Pool({ connectionString: fresh.url });
   // The server may say goodbye to a connection that is just being closed.
   pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("error", () => {});
   try {
     await work(fresh, pool);
   } finally {
