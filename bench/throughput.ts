@@ -91,7 +91,7 @@ async function ours(options: { cycle: boolean; heldXmin?: boolean }): Promise<nu
         processStart: "1",
         version: "bench",
       };
-      await registerExecutor(db, identity, 3_600_000, { cpu: 1000, memory: 1, io: 1 });
+      await registerExecutor(db, identity, 3_600_000, { cpu: 1000, memory: 1, io: 1, control: 0 });
       return incarnation;
     }),
   );

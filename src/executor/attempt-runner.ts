@@ -18,7 +18,7 @@ import { killAfterMs, startCommand } from "./start-command.ts";
 import type { EndedEvent, SupervisorEvent } from "./supervisor/protocol.ts";
 import { SupervisorLink, supervisorMark } from "./supervisor-link.ts";
 
-const classes: readonly ResourceClass[] = ["cpu", "memory", "io"];
+const classes: readonly ResourceClass[] = ["cpu", "memory", "io", "control"];
 
 export class AttemptRunner {
   readonly #context: ExecutorContext;

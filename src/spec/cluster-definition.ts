@@ -45,6 +45,7 @@ export interface Slots {
   readonly cpu: number;
   readonly memory: number;
   readonly io: number;
+  readonly control: number;
 }
 
 export interface ExecutorNode {

@@ -137,7 +137,12 @@ export const clusterSchema = z.strictObject({
               z.strictObject({
                 name: name("The name of an executor."),
                 slots: z
-                  .strictObject({ cpu: slots("cpu"), memory: slots("memory"), io: slots("io") })
+                  .strictObject({
+                    cpu: slots("cpu"),
+                    memory: slots("memory"),
+                    io: slots("io"),
+                    control: slots("control").default(0),
+                  })
                   .describe("How many attempts run at once, by resource class."),
                 http: http.optional(),
                 workDirectory: text("Scratch space of attempts, relative to this file."),
@@ -150,7 +155,7 @@ export const clusterSchema = z.strictObject({
           checkLease(value, context);
           uniqueNames(value.nodes, context);
           for (const [i, { slots }] of value.nodes.entries()) {
-            if (slots.cpu + slots.memory + slots.io === 0)
+            if (slots.cpu + slots.memory + slots.io + slots.control === 0)
               context.addIssue({
                 code: "custom",
                 path: ["nodes", i, "slots"],

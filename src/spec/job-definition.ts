@@ -66,7 +66,7 @@ export type Shards =
     }
   | { readonly by: "frozen"; readonly count: number; readonly freeze: readonly string[] };
 
-export type ResourceClass = "cpu" | "memory" | "io";
+export type ResourceClass = "cpu" | "memory" | "io" | "control";
 
 /** What one attempt of one shard needs of a host. */
 export interface Resources {

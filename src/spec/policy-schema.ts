@@ -72,7 +72,10 @@ const retry = z
 
 const resources = z
   .strictObject({
-    class: choice(["cpu", "memory", "io"], "Which of an executor's slots one attempt takes."),
+    class: choice(
+      ["cpu", "memory", "io", "control"],
+      "Which of an executor's slots one attempt takes; control is for drills on their timetable.",
+    ),
     peakMemory: size("The most memory one attempt needs."),
   })
   .describe("What one attempt of one shard needs of a host.")

@@ -6,7 +6,12 @@ import { type Queryable, sqlState } from "./database.ts";
 import type { FencedShard } from "./shard-key.ts";
 
 /** The class column's value for each resource class. */
-export const classNumber: Record<ResourceClass, number> = { cpu: 1, memory: 2, io: 3 };
+export const classNumber: Record<ResourceClass, number> = {
+  cpu: 1,
+  memory: 2,
+  io: 3,
+  control: 4,
+};
 
 export interface ClaimRequest {
   readonly incarnation: string;

@@ -27,6 +27,7 @@ export interface ExecutorSlots {
   readonly cpu: number;
   readonly memory: number;
   readonly io: number;
+  readonly control: number;
 }
 
 export interface ExecutorRow extends ExecutorIdentity {
@@ -49,8 +50,8 @@ export async function registerExecutor(
 ): Promise<Date> {
   const { rows } = await db.query<{ now: Date }>(
     `INSERT INTO escapement.executor (incarnation, node, host, boot_id, pid, process_start, version, state, lease_ms, lease_until,
-       cpu_slots, memory_slots, io_slots)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8::integer, clock_timestamp() + make_interval(secs => $8::integer / 1000.0), $9, $10, $11)
+       cpu_slots, memory_slots, io_slots, control_slots)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8::integer, clock_timestamp() + make_interval(secs => $8::integer / 1000.0), $9, $10, $11, $12)
      RETURNING clock_timestamp() AS now`,
     [
       identity.incarnation,
@@ -64,6 +65,7 @@ export async function registerExecutor(
       slots.cpu,
       slots.memory,
       slots.io,
+      slots.control,
     ],
   );
   return storeTime(rows);
@@ -106,13 +108,16 @@ export async function setExecutorState(
 
 /** Every incarnation that is not known to have ended. */
 export async function livingExecutors(db: Queryable): Promise<ExecutorRow[]> {
-  const { rows } = await db.query<ExecutorRow & { cpu: number; memory: number; io: number }>(
+  const { rows } = await db.query<ExecutorRow & ExecutorSlots>(
     `SELECT incarnation, node, host, boot_id AS "bootId", pid, process_start AS "processStart", version, state, lease_ms AS "leaseMs",
        lease_until AS "leaseUntil", lease_until < clock_timestamp() AS expired, started_at AS "startedAt",
-       cpu_slots AS cpu, memory_slots AS memory, io_slots AS io, offset_ms AS "offsetMs"
+       cpu_slots AS cpu, memory_slots AS memory, io_slots AS io, control_slots AS control, offset_ms AS "offsetMs"
      FROM escapement.executor WHERE state IN ('active', 'draining') ORDER BY node, started_at`,
   );
-  return rows.map(({ cpu, memory, io, ...row }) => ({ ...row, slots: { cpu, memory, io } }));
+  return rows.map(({ cpu, memory, io, control, ...row }) => ({
+    ...row,
+    slots: { cpu, memory, io, control },
+  }));
 }
 
 /**

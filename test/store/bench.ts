@@ -22,7 +22,7 @@ export const deed = { person: "tester", reason: "because" };
 
 export interface ExecutorChange {
   readonly leaseMs?: number;
-  readonly slots?: { cpu: number; memory: number; io: number };
+  readonly slots?: { cpu: number; memory: number; io: number; control?: number };
   readonly host?: string;
   readonly bootId?: string;
 }
@@ -149,7 +149,7 @@ export class Bench {
         version: "0",
       },
       change.leaseMs ?? 600_000,
-      change.slots ?? { cpu: 100, memory: 100, io: 100 },
+      { cpu: 100, memory: 100, io: 100, control: 0, ...change.slots },
     );
     return incarnation;
   }

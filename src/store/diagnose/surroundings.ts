@@ -81,7 +81,7 @@ export async function readSurroundings(db: Queryable, from: Date, to: Date): Pro
   );
   const executors = await db.query<ProcessLife>(
     `SELECT node, started_at AS "startedAt", coalesce(ended_at, lease_until) AS until, state = 'active' AS working,
-       cpu_slots + memory_slots + io_slots AS slots
+       cpu_slots + memory_slots + io_slots + control_slots AS slots
      FROM escapement.executor WHERE coalesce(ended_at, lease_until) >= $1 ORDER BY started_at`,
     [from],
   );

@@ -4,6 +4,7 @@ import functions from "./000002-functions.sql";
 import roles from "./000003-roles.sql";
 import drain from "./000004-drain.sql";
 import watchman from "./000005-watchman.sql";
+import drills from "./000006-drills.sql";
 
 export interface Migration {
   readonly number: number;
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   migration(3, "roles", roles),
   migration(4, "drain", drain),
   migration(5, "watchman", watchman),
+  migration(6, "drills", drills),
 ];
 
 function migration(number: number, name: string, sql: string): Migration {

@@ -55,7 +55,7 @@ export interface ExecutorView {
 export async function readExecutorViews(db: Queryable): Promise<ExecutorView[]> {
   const { rows } = await db.query<ExecutorView>(
     `SELECT DISTINCT ON (node) incarnation, node, host, state, lease_ms AS "leaseMs", lease_until AS "leaseUntil",
-       cpu_slots + memory_slots + io_slots AS slots, offset_ms AS "offsetMs"
+       cpu_slots + memory_slots + io_slots + control_slots AS slots, offset_ms AS "offsetMs"
      FROM escapement.executor ORDER BY node, lease_until DESC, started_at DESC`,
   );
   return rows;

@@ -74,7 +74,7 @@ export class RecordLoad {
       version: "1",
     };
     this.#vacuum.inserted("job", undefined, jobs);
-    await registerExecutor(this.#db, identity, 7 * day, { cpu: 100, memory: 0, io: 0 });
+    await registerExecutor(this.#db, identity, 7 * day, { cpu: 100, memory: 0, io: 0, control: 0 });
     const leader = await acquireLeadership(
       this.#db,
       { holder: incarnation, node: "verify", host: "verify" },
