@@ -6,6 +6,7 @@
  * `throw new EscapementError("E_…", { name: "value" })`. `{name}` in message
  * or hint is replaced by the parameter of that name.
  */
+import { drillErrors } from "./drill-errors.ts";
 import { ExitCode } from "./exit-code.ts";
 import { hostErrors } from "./host-errors.ts";
 
@@ -146,6 +147,7 @@ const registry = {
     exitCode: ExitCode.unknown,
   },
   ...hostErrors,
+  ...drillErrors,
   // --- hosts: profiles ---------------------------------------------------------
   E_HOST_NO_PROFILE: {
     message: "{host} cannot be described: {reason}",

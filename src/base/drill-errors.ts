@@ -1,0 +1,36 @@
+/** Part of the registry of errors: what can keep a drill from beginning, and what it could not find out. */
+import type { ErrorSpec } from "./errors.ts";
+import { ExitCode } from "./exit-code.ts";
+
+export const drillErrors = {
+  E_DRILL_UNKNOWN: {
+    message: "there is no drill {drill}",
+    hint: "escapement drill list shows the drills{suggestion}",
+    exitCode: ExitCode.usage,
+  },
+  E_DRILL_REFUSED: {
+    message: "{host}: no drill here: {reason}",
+    hint: "nothing was broken",
+    exitCode: ExitCode.refused,
+  },
+  E_DRILL_BUSY: {
+    message: "a drill is on already: {what}",
+    hint: "one drill a cluster; escapement drill status shows it, escapement drill halt ends it",
+    exitCode: ExitCode.refused,
+  },
+  E_DRILL_HALTED: {
+    message: "drills are halted since {since} by {person}: {reason}",
+    hint: "escapement drill resume --reason TEXT lets them begin again",
+    exitCode: ExitCode.refused,
+  },
+  E_DRILL_WINDOW: {
+    message: "not now: {reason}",
+    hint: "escapement drill schedule next FILE shows the fires that will run",
+    exitCode: ExitCode.refused,
+  },
+  E_DRILL_UNPROVEN: {
+    message: "the fault was not seen in effect: {what}",
+    hint: "nothing can be concluded from this run; escapement drill history shows what was seen",
+    exitCode: ExitCode.unknown,
+  },
+} as const satisfies Record<string, ErrorSpec>;
