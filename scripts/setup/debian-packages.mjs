@@ -54,6 +54,11 @@ const tiers = [
     package: "prometheus-alertmanager",
     present: () => existsSync("/usr/bin/prometheus-alertmanager"),
   },
+  {
+    tier: "xmllint, which reads our JUnit reports",
+    package: "libxml2-utils",
+    present: () => hasProgram("xmllint"),
+  },
   { tier: "sudo", package: "sudo", present: () => existsSync("/usr/bin/sudo") },
   { tier: "C shell", package: "csh", present: () => existsSync("/bin/csh") },
   { tier: "shell example", package: "curl", present: () => existsSync("/usr/bin/curl") },
