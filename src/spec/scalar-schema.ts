@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parseBytes } from "../base/bytes.ts";
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { isEscapementError } from "../base/errors.ts";
+import { parseInstant } from "../base/instant.ts";
 import { closestZone, isKnownZone } from "./time-zone.ts";
 
 /** What a value should be, in words, and what was probably meant when it is something else. */
@@ -126,6 +127,18 @@ export function size(description: string) {
       if (bytes < 1 || !Number.isSafeInteger(bytes))
         context.issues.push({ code: "custom", message: "must be between 1B and 8PiB", input });
       return bytes;
+    });
+}
+
+/** An instant with its offset. Output: Date. */
+export function instant(description: string) {
+  return z
+    .string()
+    .register(expectation, { what: "an instant such as 2026-07-01T02:00:00Z" })
+    .meta({ description, format: "date-time" })
+    .transform((input, context) => {
+      const message = "must be an instant with its offset, such as 2026-07-01T02:00:00Z";
+      return orProblem(() => parseInstant(input), message, context, input) ?? z.NEVER;
     });
 }
 

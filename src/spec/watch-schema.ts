@@ -1,12 +1,10 @@
 /** `kind: Watch` as written in a file: what the watchman judges by, where its alerts go, and when they stay quiet. */
 import { z } from "zod";
-import { isEscapementError } from "../base/errors.ts";
-import { parseInstant } from "../base/instant.ts";
 import { apiVersion, metadata } from "./envelope-schema.ts";
 import {
   choice,
   duration,
-  expectation,
+  instant,
   longestTimerMs,
   name,
   text,
@@ -17,24 +15,6 @@ import { channel, heartbeat } from "./watch-channel-schema.ts";
 import { jobLimits, thresholds } from "./watch-threshold-schema.ts";
 
 export const severities = ["info", "warning", "critical"] as const;
-
-/** An instant with its offset. Output: Date. */
-function instant(description: string) {
-  return z
-    .string()
-    .register(expectation, { what: "an instant such as 2026-07-01T02:00:00Z" })
-    .meta({ description, format: "date-time" })
-    .transform((input, context) => {
-      try {
-        return parseInstant(input);
-      } catch (error) {
-        if (!isEscapementError(error)) throw error;
-        const message = "must be an instant with its offset, such as 2026-07-01T02:00:00Z";
-        context.issues.push({ code: "custom", message, input });
-        return z.NEVER;
-      }
-    });
-}
 
 const pattern = (description: string) => text(`${description} A * stands for any characters.`);
 
