@@ -47,6 +47,10 @@ const obligation = z.strictObject({
   mode: z.enum(["once", "replace"]),
   period: z.string().min(1).optional(),
   misfire: misfire.optional(),
+  /** Somebody else's job: no witness sees its effects, so the records alone are judged. */
+  recordsOnly: z.boolean().optional(),
+  /** Its attempts may outlive their lease; only the fence protects its effect. */
+  fenceOnly: z.boolean().optional(),
 });
 
 const execution = z.strictObject({

@@ -46,7 +46,15 @@ export interface WitnessOptions {
    * `effect` the time between the act and the process's end. Default 0.
    */
   readonly holdMs?: (claim: WitnessClaim, answered: "begin" | "effect") => number;
+  /** Asked when the wait is over, again and again: true keeps the answer back for another moment. */
+  readonly keepWaiting?: (claim: WitnessClaim, answered: "begin" | "effect") => boolean;
+  /** Where it listens. Default: a free port of 127.0.0.1. */
+  readonly address?: string;
+  readonly port?: number;
 }
+
+/** Between two questions whether an answer still has to wait. */
+const keepWaitingMs = 50;
 
 interface Conversation {
   claim: WitnessClaim | undefined;
@@ -67,17 +75,18 @@ export class Witness {
   readonly #shards = new Map<string, { newest: number; accepted: boolean }>();
   #seq = 0;
 
-  private constructor(options: WitnessOptions) {
+  protected constructor(options: WitnessOptions) {
     this.#options = options;
     this.#server = createServer((socket) => this.#listen(socket));
   }
 
-  /** Listens on a free port of 127.0.0.1. */
+  /** Listens. @throws Error of the system when the address cannot be had */
   static async start(options: WitnessOptions): Promise<Witness> {
-    const witness = new Witness(options);
+    const witness = new this(options);
+    const { address: host = "127.0.0.1", port = 0 } = options;
     await new Promise<void>((resolve, reject) => {
       witness.#server.once("error", reject);
-      witness.#server.listen({ host: "127.0.0.1", port: 0, backlog: 1_024 }, resolve);
+      witness.#server.listen({ host, port, backlog: 1_024 }, resolve);
     });
     return witness;
   }
@@ -150,26 +159,32 @@ export class Witness {
   #judge(claim: WitnessClaim, payload: string): "accepted" | "stale" | "repeat" {
     const shard = this.#shardOf(claim);
     const seq = ++this.#seq;
-    const refused =
-      claim.fenceToken < shard.newest
-        ? "stale"
-        : claim.mode === "once" && shard.accepted
-          ? "repeat"
-          : undefined;
+    const refused = this.refuses(claim, shard);
     if (refused) {
       this.refusals.push({ ...key(claim), seq, reason: refused });
       return refused;
     }
     shard.accepted = true;
-    shard.newest = claim.fenceToken;
+    shard.newest = Math.max(shard.newest, claim.fenceToken);
     this.effects.push({ ...key(claim), seq, payload });
     return "accepted";
+  }
+
+  /** Why an effect is not accepted; undefined: it is. */
+  protected refuses(
+    claim: WitnessClaim,
+    shard: { readonly newest: number; readonly accepted: boolean },
+  ): Refusal["reason"] | undefined {
+    if (claim.fenceToken < shard.newest) return "stale";
+    return claim.mode === "once" && shard.accepted ? "repeat" : undefined;
   }
 
   #answer(socket: Socket, claim: WitnessClaim, answered: "begin" | "effect", word: string): void {
     const holdMs = this.#options.holdMs?.(claim, answered) ?? 0;
     const send = () => {
-      if (!socket.destroyed) socket.write(`${word}\n`);
+      if (socket.destroyed) return;
+      if (this.#options.keepWaiting?.(claim, answered)) setTimeout(send, keepWaitingMs).unref();
+      else socket.write(`${word}\n`);
     };
     if (holdMs > 0) setTimeout(send, holdMs).unref();
     else send();

@@ -113,7 +113,7 @@ function checkDue(ledger: Ledger, fire: FireEntry, obligation: Obligation, repor
   }
   if (missing.length === 0) return;
   if (missing.length < obligation.shardCount) {
-    if (isCancelled(fire, obligation)) return;
+    if (isCancelled(fire, obligation) || isFailure(fire, obligation)) return;
     const detail = `no effect of shard(s) ${abbreviate(missing)} of ${obligation.shardCount}`;
     report({ ...at(fire), class: "partial", detail });
   } else {
@@ -125,6 +125,11 @@ function checkDue(ledger: Ledger, fire: FireEntry, obligation: Obligation, repor
 /** A run that was cut short on purpose may leave some of its shards undone. */
 function isCancelled({ executions }: FireEntry, { allowed }: Obligation): boolean {
   return allowed === "at-most-one" && executions[0]?.status === "cancelled" && explained(executions[0]);
+}
+
+/** A job of somebody else's that failed, and says so, has failed for reasons of its own. */
+function isFailure({ executions }: FireEntry, { recordsOnly }: Obligation): boolean {
+  return recordsOnly === true && executions[0]?.status === "failed" && explained(executions[0]);
 }
 
 function lossProblem(

@@ -15,7 +15,7 @@ export function checkClaims(ledger: Ledger, report: Report): { overlapsExcused: 
     if (!obligation || obligation.allowed === "none") continue;
     for (const entry of fire.shards.values()) {
       if (entry.shardNo >= obligation.shardCount) continue;
-      const detail = orphanProblem(ledger, entry, obligation);
+      const detail = obligation.recordsOnly ? undefined : orphanProblem(ledger, entry, obligation);
       if (detail)
         report({ job: fire.job, fireTime: fire.fireTime, shardNo: entry.shardNo, class: "orphan", detail });
       checkTokens(fire, entry, report);
@@ -88,7 +88,7 @@ function checkOverlap(
     if (endMs(life) > endMs(older)) longest = life;
     const sharedMs = Math.min(endMs(older), endMs(life)) - Date.parse(life.from);
     if (sharedMs <= overlapMs) continue;
-    if (isExcused(ledger, entry, older, life, faults)) excused++;
+    if (fire.obligation?.fenceOnly || isExcused(ledger, entry, older, life, faults)) excused++;
     else {
       const shared = Number.isFinite(sharedMs) ? `${sharedMs} ms` : "to the end";
       const detail = `attempts ${older.attempt} and ${life.attempt} were alive together (${shared})`;

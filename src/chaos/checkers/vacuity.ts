@@ -10,11 +10,14 @@ export function vacuityReasons(ledger: Ledger): string[] {
   const { requirements, faults, obligations } = history;
   const reasons: string[] = [];
   if (!history.settled) reasons.push("the cluster had not come to rest when the records were read");
-  if (obligations.every((item) => item.allowed === "none")) reasons.push("nothing was obliged to run");
+  if (obligations.every((item) => item.allowed === "none" || item.recordsOnly))
+    reasons.push("nothing was obliged to run");
   else if (history.effects.length === 0) reasons.push("the witness saw no effect at all");
   if (history.settled) {
     // What was taken back never comes due.
-    const open = obligations.filter((o) => o.because !== "revoked" && !isClosed(ledger, o.fireTime)).length;
+    const open = obligations.filter(
+      (o) => o.because !== "revoked" && !o.recordsOnly && !isClosed(ledger, o.fireTime),
+    ).length;
     if (open > 0) reasons.push(`${open} fire(s) came due too close to the final read to be judged`);
   }
   for (const kind of requirements.faultKinds) {
@@ -46,7 +49,7 @@ export function countObligationsInFault(ledger: Ledger): number {
     faults.filter((fault) => fault.proven).map((fault): Span => [fault.at, fault.until ?? readAt]),
   );
   const times = obligations
-    .filter((item) => item.allowed !== "none")
+    .filter((item) => item.allowed !== "none" && !item.recordsOnly)
     .map((item) => item.fireTime)
     .sort();
   let inside = 0;
