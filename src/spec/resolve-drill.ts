@@ -1,0 +1,189 @@
+/** A drill document becomes a definition: variants whole, and what the schema cannot see checked. */
+import { digest } from "./digest.ts";
+import type {
+  DrillDefinition,
+  DrillFault,
+  DrillHold,
+  DrillVariant,
+  PassRules,
+  ProofKind,
+  ResolvedDrill,
+} from "./drill-definition.ts";
+import type { DrillDocument, FaultDocument, HoldDocument, PassDocument } from "./drill-schema.ts";
+import { documentsOf, type LoadedDocument, loadFiles } from "./load.ts";
+import { compareProblems, formatPath, type Path, type Problem } from "./problem.ts";
+
+export interface LoadedDrills {
+  /** By name. */
+  readonly drills: readonly ResolvedDrill[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads files and folders; documents of other kinds are left to others. Never throws for what is in them. */
+export async function loadDrills(paths: readonly string[]): Promise<LoadedDrills> {
+  const loaded = await loadFiles(paths);
+  const problems = [...loaded.problems];
+  const drills: ResolvedDrill[] = [];
+  for (const document of documentsOf(loaded.documents, "Drill")) {
+    const resolved = resolveDrill(document);
+    problems.push(...resolved.problems);
+    if (resolved.drill) drills.push(resolved.drill);
+  }
+  return {
+    drills: drills.sort((a, b) => (a.definition.name < b.definition.name ? -1 : 1)),
+    problems: problems.sort(compareProblems),
+  };
+}
+
+type DrillFile = LoadedDocument<"Drill"> & { readonly value: DrillDocument };
+
+export function resolveDrill(document: DrillFile): { drill?: ResolvedDrill; problems: readonly Problem[] } {
+  const { metadata, spec } = document.value;
+  const problems: Problem[] = [];
+  const complain = (path: Path, message: string, what?: "key") =>
+    problems.push({ ...document.positionOf(path, what), path: formatPath(path), message });
+  const written = spec.variants ?? [{ name: metadata.name }];
+  const variants: DrillVariant[] = [];
+  const names = new Set<string>();
+  for (const [i, own] of written.entries()) {
+    const at: Path = spec.variants ? ["spec", "variants", i] : ["spec"];
+    if (names.has(own.name)) complain([...at, "name"], "is used twice");
+    names.add(own.name);
+    const whole = { ...spec, ...own };
+    const { target, fault, hold, proof, limitAfterHold, pass } = whole;
+    for (const field of ["target", "fault", "hold", "proof"] as const)
+      if (whole[field] === undefined) complain(at, `has no ${field}, neither has the drill`, "key");
+    if (!target || !fault || !hold || !proof) continue;
+    const variant: DrillVariant = {
+      name: own.name,
+      target: { role: target.role, ...(target.owning && { owning: target.owning }) },
+      fault: faultOf(fault),
+      hold: holdOf(hold),
+      limitAfterHoldMs: limitAfterHold ?? spec.limitAfterHold,
+      proof,
+      pass: passOf(pass ?? spec.pass),
+    };
+    const path = (field: "target" | "fault" | "hold" | "proof" | "pass"): Path =>
+      spec.variants && field in own ? [...at, field] : ["spec", field];
+    for (const [field, message] of variantProblems(variant, spec)) complain(path(field), message);
+    variants.push(variant);
+  }
+  if (problems.length > 0) return { problems };
+  const definition = define(document.value, variants);
+  const { file, line, column } = document;
+  return { drill: { definition, digest: digest(definition), file, line, column }, problems };
+}
+
+/** What can be seen of a fault at all; anything else in `proof` would never come. */
+const seenOf: Readonly<Record<DrillFault["kind"], readonly ProofKind[]>> = {
+  kill: ["process-gone", "unit-down", "lease-ended", "leader-moved", "store-gone"],
+  stop: ["process-gone", "unit-down", "lease-ended", "leader-moved", "store-gone"],
+  pause: ["process-stopped", "unreachable", "lease-ended", "leader-moved", "store-gone"],
+  cut: ["packets-dropped", "unreachable", "lease-ended", "leader-moved", "store-gone"],
+  clock: ["clock-offset", "leader-moved"],
+  power: ["rebooted", "process-gone", "unreachable", "lease-ended", "leader-moved", "store-gone"],
+  "fill-disk": ["disk-full"],
+  "memory-limit": ["memory-limited", "process-gone", "lease-ended", "leader-moved"],
+};
+
+type Field = "target" | "fault" | "hold" | "proof" | "pass";
+
+function* variantProblems(
+  { target, fault, hold, proof, pass }: DrillVariant,
+  { load, blastRadius }: DrillDocument["spec"],
+): Generator<readonly [Field, string]> {
+  if (target.role === "executor" && !target.owning)
+    yield ["target", "must have owning: running-shard: an idle executor proves nothing"];
+  if (target.role !== "executor" && target.owning)
+    yield ["target", `has owning, which only an executor can; the role is ${target.role}`];
+  if (target.role === "record-store" && !blastRadius.recordStore)
+    yield ["target", "is the record store, and blastRadius does not say recordStore: true"];
+  if (target.role === "record-store" && fault.kind === "cut" && fault.keep.includes("record-store"))
+    yield ["fault", "keeps the record store reachable, which is the target"];
+  for (const { see } of proof)
+    if (!seenOf[fault.kind].includes(see))
+      yield ["proof", `asks for ${see}, which a fault of kind ${fault.kind} never shows`];
+  if (proof.every(({ from }) => from === "target"))
+    yield ["proof", "is only the target's own word; name at least one from another place"];
+  const shortest = "ms" in hold ? hold.ms : hold.atLeastMs;
+  const fires = load.jobs * Math.floor(shortest / load.every);
+  if (fires < load.obligations)
+    yield [
+      "hold",
+      `is too short: at least ${fires} fire(s) come due in it, load.obligations asks for ${load.obligations}`,
+    ];
+  if (fault.kind !== "clock" && (pass.offsetBelowMs !== undefined || pass.culpritNamed))
+    yield ["pass", "asks about clocks, and the fault does not move one"];
+}
+
+function faultOf(fault: FaultDocument): DrillFault {
+  switch (fault.kind) {
+    case "clock":
+      return {
+        kind: "clock",
+        offsetSeconds: Math.round((fault.ahead ?? -(fault.behind ?? 0)) / 1_000),
+      };
+    case "fill-disk":
+      return { kind: "fill-disk", path: fault.path, reserveBytes: fault.reserve };
+    case "memory-limit":
+      return { kind: "memory-limit", limitBytes: fault.limit };
+    default:
+      return fault;
+  }
+}
+
+function holdOf(hold: HoldDocument): DrillHold {
+  return hold.for !== undefined
+    ? { ms: hold.for }
+    : { times: hold.times!, of: hold.of!, atLeastMs: hold.atLeast ?? 0 };
+}
+
+function passOf(pass: PassDocument): PassRules {
+  return {
+    allowedFailures: pass.allowedFailures,
+    refusedStaleWrites: pass.refusedStaleWrites,
+    ...(pass.takeoverWithin !== undefined && { takeoverWithinMs: pass.takeoverWithin }),
+    ...(pass.restartedWithin !== undefined && { restartedWithinMs: pass.restartedWithin }),
+    ...(pass.offsetBelow !== undefined && { offsetBelowMs: pass.offsetBelow }),
+    culpritNamed: pass.culpritNamed,
+  };
+}
+
+function define({ metadata, spec }: DrillDocument, variants: readonly DrillVariant[]): DrillDefinition {
+  const { steadyState, load, abort, settle, blastRadius } = spec;
+  return {
+    name: metadata.name,
+    class: spec.class,
+    description: spec.description,
+    steadyState: {
+      standbyHealthy: steadyState.standbyHealthy,
+      offsetBelowMs: steadyState.offsetBelow,
+      backlogBelow: steadyState.backlogBelow,
+      noCriticalAlerts: steadyState.noCriticalAlerts,
+    },
+    load: {
+      jobs: load.jobs,
+      everyMs: load.every,
+      shards: load.shards,
+      shardMs: load.shardDuration,
+      obligations: load.obligations,
+    },
+    abort: {
+      backlogOver: abort.backlogOver,
+      otherHostUnhealthy: abort.otherHostUnhealthy,
+      freeBelowBytes: abort.freeBelow,
+    },
+    settle: {
+      minimumMs: settle.minimum,
+      quietReads: settle.quietReads,
+      readEveryMs: settle.readEvery,
+      deadlineMs: settle.deadline,
+    },
+    blastRadius: {
+      hosts: blastRadius.hosts,
+      recordStore: blastRadius.recordStore,
+      awayFromPeakMs: blastRadius.awayFromPeak,
+    },
+    variants,
+  };
+}
