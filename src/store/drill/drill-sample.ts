@@ -1,0 +1,111 @@
+/** One look at the cluster while a drill is on, by the database's clock; cheap enough for once a second. */
+import type { Queryable } from "../database.ts";
+import { listSchedulers, type SchedulerRow } from "../scheduler-row.ts";
+
+export interface SampledExecutor {
+  readonly incarnation: string;
+  readonly node: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly state: "active" | "draining" | "stopped" | "reaped";
+  readonly leaseMs: number;
+  readonly leaseUntil: Date;
+  readonly expired: boolean;
+  readonly startedAt: Date;
+  /** The process's wall clock minus the database's, as it measured it last. */
+  readonly offsetMs: number | null;
+  /** Shards of the drill's own jobs that it runs now. */
+  readonly probes: number;
+}
+
+export interface ClusterSample {
+  readonly now: Date;
+  readonly leader: {
+    readonly holder: string | null;
+    readonly node: string | null;
+    readonly epoch: number;
+    readonly alive: boolean;
+  };
+  readonly schedulers: readonly SchedulerRow[];
+  /** Those that live, and the newest of every node. */
+  readonly executors: readonly SampledExecutor[];
+  /** Shards that could run and wait. */
+  readonly backlog: number;
+  readonly staleWrites: number;
+}
+
+/** The namespace of the drill's own jobs. */
+export const probeNamespace = "drill";
+
+export async function sampleCluster(db: Queryable): Promise<ClusterSample> {
+  const { rows } = await db.query<{
+    now: Date;
+    holder: string | null;
+    node: string | null;
+    epoch: number;
+    alive: boolean;
+    backlog: number;
+    staleWrites: number;
+  }>(
+    `SELECT clock_timestamp() AS now, l.holder, l.node, l.epoch, l.holder IS NOT NULL AND l.expires_at > clock_timestamp() AS alive,
+       (SELECT count(*)::integer FROM escapement.shard_live WHERE owner IS NULL AND run_after <= clock_timestamp()) AS backlog,
+       (SELECT count(*)::integer FROM escapement.stale_write) AS "staleWrites"
+     FROM escapement.leader l`,
+  );
+  const { now, backlog, staleWrites, ...leader } = rows[0]!;
+  const executors = await db.query<SampledExecutor>(
+    `SELECT incarnation, node, host, pid, state, lease_ms AS "leaseMs", lease_until AS "leaseUntil",
+       lease_until < clock_timestamp() AS expired, started_at AS "startedAt", offset_ms AS "offsetMs",
+       (SELECT count(*)::integer FROM escapement.shard_live s JOIN escapement.job j USING (job_id)
+        WHERE s.owner = x.incarnation AND j.namespace = $1) AS probes
+     FROM (SELECT *, row_number() OVER (PARTITION BY node ORDER BY started_at DESC) AS nth FROM escapement.executor) x
+     WHERE state IN ('active', 'draining') OR nth = 1 ORDER BY node, started_at`,
+    [probeNamespace],
+  );
+  return {
+    now,
+    leader,
+    backlog,
+    staleWrites,
+    schedulers: await listSchedulers(db),
+    executors: executors.rows,
+  };
+}
+
+/** The executor incarnations that a node has had since, with how and when each ended. */
+export async function incarnationsOf(
+  db: Queryable,
+  node: string,
+  since: Date,
+): Promise<
+  { incarnation: string; state: string; startedAt: Date; endedAt: Date | null; leaseUntil: Date }[]
+> {
+  const { rows } = await db.query<{
+    incarnation: string;
+    state: string;
+    startedAt: Date;
+    endedAt: Date | null;
+    leaseUntil: Date;
+  }>(
+    `SELECT incarnation, state, started_at AS "startedAt", ended_at AS "endedAt", lease_until AS "leaseUntil"
+     FROM escapement.executor WHERE node = $1 AND coalesce(ended_at, clock_timestamp()) >= $2 ORDER BY started_at`,
+    [node, since],
+  );
+  return rows;
+}
+
+/** The database's time now. */
+export async function readNow(db: Queryable): Promise<Date> {
+  const { rows } = await db.query<{ now: Date }>("SELECT clock_timestamp() AS now");
+  return rows[0]!.now;
+}
+
+/** Open alerts that say something is badly wrong: critical, and said again within the last minutes. */
+export async function recentCriticalAlerts(db: Queryable, minutes: number): Promise<string[]> {
+  const { rows } = await db.query<{ message: string }>(
+    `SELECT message FROM escapement.alert_outbox
+     WHERE severity = 'critical' AND last_at > clock_timestamp() - make_interval(mins => $1) ORDER BY last_at DESC LIMIT 5`,
+    [minutes],
+  );
+  return rows.map(({ message }) => message);
+}
