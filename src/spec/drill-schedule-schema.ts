@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { drillClasses } from "./drill-definition.ts";
 import { apiVersion, metadata } from "./envelope-schema.ts";
-import { choice, duration, expectation, instant, name, text, timeZone } from "./scalar-schema.ts";
+import { choice, command, duration, expectation, instant, name, text, timeZone } from "./scalar-schema.ts";
 
 export const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 

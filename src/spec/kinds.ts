@@ -6,11 +6,14 @@
 import type { z } from "zod";
 import { catalogueSchema } from "./catalogue-schema.ts";
 import { clusterSchema } from "./cluster-schema.ts";
+import { drillScheduleSchema } from "./drill-schedule-schema.ts";
+import { drillSchema } from "./drill-schema.ts";
 import { hostProfileSchema } from "./host-profile-schema.ts";
 import { inventorySchema } from "./inventory-schema.ts";
 import { jobSchema, policySetSchema } from "./job-schema.ts";
 import { playbookSchema } from "./playbook-schema.ts";
 import { procurementSchema } from "./procurement-schema.ts";
+import { waiversSchema } from "./waiver-schema.ts";
 import { watchSchema } from "./watch-schema.ts";
 import { workloadSchema } from "./workload-schema.ts";
 
@@ -31,6 +34,9 @@ export const kinds = {
   HostProfile: hostProfileSchema,
   Playbook: playbookSchema,
   Watch: watchSchema,
+  Drill: drillSchema,
+  DrillSchedule: drillScheduleSchema,
+  Waivers: waiversSchema,
 } as const satisfies Record<string, KindSchema>;
 
 export type Kind = keyof typeof kinds;
