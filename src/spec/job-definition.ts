@@ -92,6 +92,8 @@ export interface JobDefinition {
   /** The name this job had before, in the same namespace. */
   readonly ancestor?: string;
   readonly description?: string;
+  /** Path from the root of the repository, with `#section`, or an address. */
+  readonly docs?: string;
   /** Program and arguments; no shell. */
   readonly command: readonly string[];
   /** Absent: a folder of the attempt's own. Relative: to where the executor was started. */

@@ -92,6 +92,10 @@ const shards = z
   .describe("How an execution is cut into pieces that are retried alone.")
   .register(expectation, { what: "a map such as { by: hash, count: 32, key: customer_id }" });
 
+const docs = text(
+  "The page about these policies: a path from the root of the repository, with a #section if you like. Policy sets may have one for all their jobs.",
+).optional();
+
 const keyPart = text("A column or field.");
 const effect = z.strictObject({
   kind: choice(["table", "message", "http"], "What is changed: rows, a message sent, a call made."),
@@ -120,6 +124,7 @@ export const jobSchema = z.strictObject({
     .describe("Who this job is."),
   spec: z.strictObject({
     description: z.string().describe("For people.").optional(),
+    docs,
     policySet: name("A kind: PolicySet that gives the policies not written here.").optional(),
     command: command("Program and arguments of one attempt."),
     workingDirectory: text("Where the command starts; without it, a folder of the attempt's own.").optional(),
@@ -162,7 +167,7 @@ export const policySetSchema = z.strictObject({
   apiVersion,
   kind: z.literal("PolicySet"),
   metadata,
-  spec: z.strictObject({ description: z.string().describe("For people.").optional(), ...policyShape }),
+  spec: z.strictObject({ description: z.string().describe("For people.").optional(), docs, ...policyShape }),
 });
 
 export type JobDocument = z.output<typeof jobSchema>;

@@ -52,7 +52,7 @@ export function resolveJob(
   const policies = merge(spec, set?.spec);
   const problems = missingPolicies(document, policies, set?.metadata.name, context.now);
   if (problems.length > 0) return { problems };
-  const definition = define(document.value, policies as CompletePolicies);
+  const definition = define(document.value, policies as CompletePolicies, set?.spec.docs);
   problems.push(...checkTogether(document, definition, context));
   if (problems.length > 0) return { problems };
   const { file, line, column } = document;
@@ -95,13 +95,19 @@ function missingPolicies(
   return problems;
 }
 
-function define(document: JobDocument, policies: CompletePolicies): JobDefinition {
+function define(
+  document: JobDocument,
+  policies: CompletePolicies,
+  docsOfSet: string | undefined,
+): JobDefinition {
   const { metadata, spec } = document;
+  const docs = spec.docs ?? docsOfSet;
   return {
     namespace: metadata.namespace,
     name: metadata.name,
     ...(metadata.ancestor !== undefined && { ancestor: metadata.ancestor }),
     ...(spec.description !== undefined && { description: spec.description }),
+    ...(docs !== undefined && { docs }),
     command: spec.command,
     ...(spec.workingDirectory !== undefined && { workingDirectory: spec.workingDirectory }),
     ...(spec.runAs !== undefined && { runAs: spec.runAs }),
