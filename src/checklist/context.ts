@@ -8,6 +8,7 @@ import type { ExecResult } from "../remote/remote.ts";
 import type { ClusterDefinition } from "../spec/cluster-definition.ts";
 import type { ResolvedJob } from "../spec/definitions.ts";
 import type { InventoryDefinition } from "../spec/inventory-definition.ts";
+import type { Problem } from "../spec/problem.ts";
 import type { WatchDefinition } from "../spec/watch-definition.ts";
 import type { Queryable } from "../store/database.ts";
 
@@ -30,6 +31,8 @@ export interface CheckedDefinitions {
   readonly jobs: readonly ResolvedJob[];
   /** Of all jobs, also those that `--job` left out. */
   readonly allJobs: readonly ResolvedJob[];
+  /** What is wrong with the job files that became no job: a policy that is not written, for example. `file` is relative to the root. */
+  readonly problems?: readonly Problem[];
   readonly cluster?: Located<ClusterDefinition>;
   readonly inventory?: Located<InventoryDefinition>;
   readonly watch?: Located<WatchDefinition>;
