@@ -20,6 +20,7 @@ import { judge } from "../watchman/judge.ts";
 import { LogSink } from "../watchman/log-sink.ts";
 import { PictureReader } from "../watchman/picture-reader.ts";
 import { defaultWatchSettings, type WatchSettings } from "../watchman/settings.ts";
+import { unwatched } from "../watchman/unwatched.ts";
 import { readWatchFile, watchSettings } from "../watchman/watch-file.ts";
 import { Watchman } from "../watchman/watchman.ts";
 import { requireCluster } from "./cluster-file.ts";
@@ -109,12 +110,13 @@ async function lookOnce(db: Database, settings: WatchSettings, node: string, jso
   const audit = { perJob: 2_000, deepPerPass: Number.POSITIVE_INFINITY };
   const picture = await new PictureReader(db, settings, new DigestBook(null), clock, audit).read();
   const findings = judge(picture, settings);
+  const unknown = unwatched(picture, settings);
   if (json) {
     printJson({
       now: picture.now,
       jobs: picture.jobs.length,
       findings,
-      unknown: picture.health?.unknown ?? [],
+      unknown,
     });
   } else if (findings.length === 0) {
     print(
@@ -129,6 +131,7 @@ async function lookOnce(db: Database, settings: WatchSettings, node: string, jso
       ),
     );
   }
+  if (!json) for (const what of unknown) print(paint.yellow(`not watched: ${what}`));
   if (findings.some(({ severity }) => severity !== "info")) process.exitCode = ExitCode.failed;
 }
 

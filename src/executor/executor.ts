@@ -12,12 +12,14 @@ import { randomUUID } from "node:crypto";
 import { EscapementError, isEscapementError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
+import { keepTimeSource } from "../hardware/time-source-loop.ts";
 import type { ExecutorNode } from "../spec/cluster-definition.ts";
 import { raiseAlert } from "../store/alert.ts";
 import type { Database } from "../store/database.ts";
 import { registerExecutor, setExecutorState } from "../store/executor.ts";
 import { LeaseObserver } from "../store/lease-observer.ts";
 import { checkSchema } from "../store/migrate.ts";
+import { noteTimeSource } from "../store/time-source.ts";
 import { AttemptRunner } from "./attempt-runner.ts";
 import { ClaimLoop } from "./claim-loop.ts";
 import { CompletionQueue } from "./completion-queue.ts";
@@ -110,11 +112,17 @@ export class Executor {
       await this.#socket.open();
       // Side by side: a restart should cost no more than it must.
       await Promise.all([this.#waitForStore(drain), this.#runner.open(this.#socket.path)]);
+      void keepTimeSource({ note: (source) => this.#noteTimeSource(source), signal: drain });
       while (!drain.aborted) await this.#live(drain, quit);
     } finally {
       this.#runner.close();
       this.#socket.close();
     }
+  }
+
+  async #noteTimeSource(source: object): Promise<boolean> {
+    const { db } = this.#options;
+    return this.#lease !== undefined && noteTimeSource(db, "executor", this.#lease.incarnation, source);
   }
 
   async #waitForStore(signal: AbortSignal): Promise<void> {

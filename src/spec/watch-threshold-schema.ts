@@ -37,6 +37,11 @@ export const thresholds = z
     replicaLag: span("A replica may be this far behind in time.", "1m"),
     replicaLagSize: size("And this far behind in write-ahead log.").prefault("64MiB"),
     xminAge: span("A transaction may keep dead rows this long.", "30m"),
+    storeDiskWarn: share("Free share of a disk of the store's host that is a warning.", 0.2),
+    storeDiskCritical: share("Free share of a disk of the store's host that is critical.", 0.1),
+    storeDiskStale: span("A report of those disks counts for this long.", "5m"),
+    virtualAddressAbsent: span("Somebody must hold the virtual address within this time.", "1m"),
+    timeSources: wholeNumber(1, 100, "A host's time daemon must reach this many sources.").default(2),
     storeFull: size("The record store may grow to this size; not given: not judged.").optional(),
   })
   .describe("What the rules judge by.")

@@ -4,6 +4,7 @@
 export const ruleNames = [
   "store-unreachable",
   "no-leader",
+  "two-virtual-address-holders",
   "missing-success",
   "not-opened",
   "fire-gap",
@@ -15,10 +16,12 @@ export const ruleNames = [
   "no-executor",
   "executor-silent",
   "scheduler-silent",
+  "no-virtual-address-holder",
   "time-zone-mismatch",
   "clock-offset",
   "clock-step",
   "clock-source",
+  "time-source",
   "definition-changed",
   "schedule-edited",
   "fast-finish",
@@ -29,6 +32,7 @@ export const ruleNames = [
   "replica-behind",
   "xmin-held",
   "store-full",
+  "store-disk",
   "rule-failed",
 ] as const;
 

@@ -14,13 +14,16 @@ import { notOpened } from "./rules/not-opened.ts";
 import { executorSilent, noExecutor, schedulerSilent, timeZoneMismatch } from "./rules/processes.ts";
 import { retryExhausted } from "./rules/retry-exhausted.ts";
 import type { Rule } from "./rules/rule.ts";
-import { replicaBehind, storeFull, xminHeld } from "./rules/store-health.ts";
+import { replicaBehind, storeDisk, storeFull, xminHeld } from "./rules/store-health.ts";
 import { reclaimLoop, stuckRunning } from "./rules/stuck-running.ts";
+import { timeSource } from "./rules/time-source.ts";
 import { backlogGrowing, recordsNotGrowing } from "./rules/trends.ts";
+import { noVirtualAddressHolder, twoVirtualAddressHolders } from "./rules/virtual-address.ts";
 import type { WatchSettings } from "./settings.ts";
 
 const rules: readonly Rule[] = [
   noLeader,
+  twoVirtualAddressHolders,
   missingSuccess,
   notOpened,
   fireGap,
@@ -32,11 +35,13 @@ const rules: readonly Rule[] = [
   noExecutor,
   executorSilent,
   schedulerSilent,
+  noVirtualAddressHolder,
   timeZoneMismatch,
   clockOffset,
   schedulerClocks,
   clockStep,
   clockSource,
+  timeSource,
   definitionChanged,
   scheduleEdited,
   fastFinish,
@@ -47,6 +52,7 @@ const rules: readonly Rule[] = [
   replicaBehind,
   xminHeld,
   storeFull,
+  storeDisk,
 ];
 
 /** Everything that is wrong in the picture, the most urgent rules first. */

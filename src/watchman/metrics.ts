@@ -13,7 +13,8 @@ export class WatchmanMetrics {
   #findings: readonly Finding[] = [];
   #picture: Picture | null = null;
 
-  constructor(secondsSincePass: () => number | null) {
+  /** @param unwatched what a picture does not show */
+  constructor(secondsSincePass: () => number | null, unwatched: (picture: Picture) => readonly string[]) {
     const { registry } = this;
     this.passes = registry.counter("escapement_watchman_passes_total", "Passes that judged a whole picture.");
     this.passErrors = registry.counter("escapement_watchman_pass_errors_total", "Passes that could not.");
@@ -38,7 +39,7 @@ export class WatchmanMetrics {
       for (const rule of ruleNames)
         gauge.set(this.#findings.filter((finding) => finding.rule === rule).length, { rule });
     });
-    this.#clusterGauges();
+    this.#clusterGauges(unwatched);
     this.#clockGauges();
     this.storeReachable.set(0);
   }
@@ -56,7 +57,7 @@ export class WatchmanMetrics {
     });
   }
 
-  #clusterGauges(): void {
+  #clusterGauges(unwatched: (picture: Picture) => readonly string[]): void {
     this.#of("escapement_watchman_jobs", "Jobs, by state.", ({ jobs }, gauge) => {
       for (const state of ["active", "paused"])
         gauge.set(jobs.filter((job) => job.state === state).length, { state });
@@ -89,9 +90,21 @@ export class WatchmanMetrics {
     });
     this.#of(
       "escapement_watchman_unknown_checks",
-      "Looks at the server that this login is not allowed.",
-      ({ health }, gauge) => {
-        if (health) gauge.set(health.unknown.length);
+      "What it cannot see: the server, the store's disks, time services.",
+      (picture, gauge) => gauge.set(unwatched(picture).length),
+    );
+    this.#of(
+      "escapement_watchman_store_disk_free_bytes",
+      "Room on the file systems of the store's host.",
+      ({ storeDisks }, gauge) => {
+        for (const { host, path, freeBytes } of storeDisks) gauge.set(freeBytes, { host, path });
+      },
+    );
+    this.#of(
+      "escapement_watchman_store_disk_bytes",
+      "Size of those file systems.",
+      ({ storeDisks }, gauge) => {
+        for (const { host, path, totalBytes } of storeDisks) gauge.set(totalBytes, { host, path });
       },
     );
   }

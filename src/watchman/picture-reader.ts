@@ -18,7 +18,7 @@ import {
   readProgress,
   readRowsDone,
 } from "../store/watch/executions.ts";
-import { readServerHealth } from "../store/watch/health.ts";
+import { readServerHealth, readStoreDisks } from "../store/watch/health.ts";
 import {
   readDigests,
   readStateChanges,
@@ -37,8 +37,10 @@ import type {
   StoreHealth,
   TamperedDefinition,
   WatchedJob,
+  WatchedScheduler,
 } from "./picture.ts";
 import type { WatchSettings } from "./settings.ts";
+import { parseTimeSource } from "./time-source-row.ts";
 
 /** No success older than this is looked for. */
 const longestMs = 400 * 86_400_000;
@@ -67,6 +69,7 @@ export class PictureReader {
   #tampered: readonly TamperedDefinition[] = [];
   #passes = 0;
   #baselineAt = 0;
+  #virtualAddressHeldAt: Date | null = null;
 
   constructor(
     db: Database,
@@ -98,8 +101,9 @@ export class PictureReader {
     const { now, leader, timeZoneData } = await readLeaderView(tx);
     const jobs = await this.#readJobs(tx, now, slow);
     const { failedForMs, leaseOverdueMs, reclaims } = this.#settings;
-    const schedulers = await readSchedulerViews(tx);
-    const executors = await readExecutorViews(tx);
+    const schedulers = (await readSchedulerViews(tx)).map(parseTimeSource);
+    const executors = (await readExecutorViews(tx)).map(parseTimeSource);
+    this.#learnVirtualAddress(schedulers, now);
     const overdue = new Date(now.getTime() - leaseOverdueMs);
     const sample = { at: now, ...(await readBacklogSample(tx, now)) };
     const oldest = now.getTime() - 2 * this.#settings.backlogForMs;
@@ -123,7 +127,24 @@ export class PictureReader {
       tampered: this.#tampered,
       backlog: this.#backlog,
       health: this.#health,
+      storeDisks: await readStoreDisks(tx),
+      virtualAddressHeldAt: this.#virtualAddressHeldAt,
     };
+  }
+
+  /** A row says how it is now; since when nobody holds it must be remembered. */
+  #learnVirtualAddress(schedulers: readonly WatchedScheduler[], now: Date): void {
+    const looking = schedulers.filter(({ holdsVirtualAddress }) => holdsVirtualAddress !== null);
+    if (looking.length === 0) {
+      this.#virtualAddressHeldAt = null;
+      return;
+    }
+    let heldAt = this.#virtualAddressHeldAt ?? now;
+    for (const { holdsVirtualAddress, virtualAddressSeenAt } of looking)
+      if (holdsVirtualAddress && virtualAddressSeenAt && virtualAddressSeenAt > heldAt)
+        heldAt = virtualAddressSeenAt;
+    // After a step back of the database's clock, the time that it has left does not count.
+    this.#virtualAddressHeldAt = heldAt > now ? now : heldAt;
   }
 
   async #readJobs(tx: Queryable, now: Date, slow: boolean): Promise<WatchedJob[]> {

@@ -2,6 +2,7 @@
  * What the watchman knows at one instant: read from the record store in one
  * pass, judged by pure rules. All instants are the database's.
  */
+import type { TimeSource } from "../hardware/own-time-source.ts";
 import type { Blocking, DstGap, DstOverlap, Misfire, Schedule } from "../spec/job-definition.ts";
 
 /** The part of a definition that decides when a job fires and what it owes. */
@@ -105,6 +106,24 @@ export interface WatchedScheduler {
   readonly timeZoneData: string;
   /** Its wall clock minus the database's. */
   readonly offsetMs: number | null;
+  /** Whether its host holds the virtual address; null: there is none, or it could not look. */
+  readonly holdsVirtualAddress: boolean | null;
+  readonly virtualAddressSeenAt: Date | null;
+  readonly timeSource: HostTimeSource | null;
+}
+
+/** What a host's time daemon says of itself, and when it was asked. */
+export interface HostTimeSource extends TimeSource {
+  readonly at: Date;
+}
+
+/** A file system of a host of the store, as that host has reported it. */
+export interface StoreDisk {
+  readonly host: string;
+  readonly path: string;
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+  readonly at: Date;
 }
 
 export interface WatchedExecutor {
@@ -116,6 +135,7 @@ export interface WatchedExecutor {
   readonly leaseUntil: Date;
   readonly slots: number;
   readonly offsetMs: number | null;
+  readonly timeSource: HostTimeSource | null;
 }
 
 /** A shard that failed for good, as the store itself has noted it. */
@@ -210,4 +230,8 @@ export interface Picture {
   readonly backlog: readonly BacklogSample[];
   /** Null: not looked at in this pass. */
   readonly health: StoreHealth | null;
+  /** Empty: nobody reports them, and they are not watched. */
+  readonly storeDisks: readonly StoreDisk[];
+  /** When somebody was last seen to hold the virtual address, or when we began to look; null: there is none. */
+  readonly virtualAddressHeldAt: Date | null;
 }

@@ -48,6 +48,16 @@ export interface WatchSettings {
   readonly xminAgeMs: number;
   /** Size of the database at which the store counts as full; null: not watched. */
   readonly storeFullBytes: number | null;
+  /** Free share of a file system of the store's host, below which it warns, and is critical. */
+  readonly storeDiskWarnShare: number;
+  readonly storeDiskCriticalShare: number;
+  /** A report of its disks that is older than this is no longer seen. */
+  readonly storeDiskStaleMs: number;
+  /** A row that says who holds the virtual address counts for this long. */
+  readonly virtualAddressFreshMs: number;
+  readonly virtualAddressAbsentMs: number;
+  /** A host's time daemon must reach this many sources. */
+  readonly timeSources: number;
   /** Names of the cluster file. */
   readonly schedulerNodes: readonly string[];
   readonly executorNodes: readonly string[];
@@ -80,6 +90,12 @@ export const defaultWatchSettings: WatchSettings = {
   replicaLagBytes: 64 * 1024 * 1024,
   xminAgeMs: 30 * minuteMs,
   storeFullBytes: null,
+  storeDiskWarnShare: 0.2,
+  storeDiskCriticalShare: 0.1,
+  storeDiskStaleMs: 5 * minuteMs,
+  virtualAddressFreshMs: 20_000,
+  virtualAddressAbsentMs: minuteMs,
+  timeSources: 2,
   schedulerNodes: [],
   executorNodes: [],
   limitsOf: () => ({ graceMs: minuteMs, deadlineMs: null }),

@@ -53,6 +53,12 @@ export function watchSettings(
     replicaLagBytes: t.replicaLagSize,
     xminAgeMs: t.xminAge,
     storeFullBytes: t.storeFull ?? null,
+    storeDiskWarnShare: t.storeDiskWarn,
+    storeDiskCriticalShare: t.storeDiskCritical,
+    storeDiskStaleMs: t.storeDiskStale,
+    virtualAddressFreshMs: defaultWatchSettings.virtualAddressFreshMs,
+    virtualAddressAbsentMs: t.virtualAddressAbsent,
+    timeSources: t.timeSources,
     schedulerNodes: nodes.schedulers,
     executorNodes: nodes.executors,
     limitsOf: (job) => {

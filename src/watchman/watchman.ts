@@ -22,6 +22,7 @@ import { judge, storeUnreachable } from "./judge.ts";
 import { WatchmanMetrics } from "./metrics.ts";
 import type { Picture } from "./picture.ts";
 import type { WatchSettings } from "./settings.ts";
+import { unwatched } from "./unwatched.ts";
 
 export interface WatchmanOptions {
   readonly node: string;
@@ -57,8 +58,9 @@ export class Watchman {
 
   constructor(options: WatchmanOptions) {
     this.#options = options;
-    this.metrics = new WatchmanMetrics(() =>
-      this.#passedAtMs === null ? null : (monotonicMs() - this.#passedAtMs) / 1000,
+    this.metrics = new WatchmanMetrics(
+      () => (this.#passedAtMs === null ? null : (monotonicMs() - this.#passedAtMs) / 1000),
+      (picture) => unwatched(picture, options.settings),
     );
   }
 

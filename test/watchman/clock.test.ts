@@ -1,5 +1,7 @@
 /** The sampler, the detection of steps, and what chrony is asked. */
 import { expect, test } from "vitest";
+import { askTimeSource, type TimeSource } from "../../src/hardware/own-time-source.ts";
+import { keepTimeSource } from "../../src/hardware/time-source-loop.ts";
 import type { Queryable } from "../../src/store/database.ts";
 import { sampleClock } from "../../src/watchman/clock/sampler.ts";
 import { detectSteps } from "../../src/watchman/clock/step-detection.ts";
@@ -78,4 +80,71 @@ test.each([
 
 test("a host without chrony is not called ill", async () => {
   expect(await readTimeService("w", async () => null)).toBeNull();
+});
+
+/** One command of a host: what it prints, by the word that tells it from the others. */
+const hostSays =
+  (track: string, sources: string, conf: string) => async (_: string, args: readonly string[]) => ({
+    text: args.includes("tracking") ? track : args.includes("sources") ? sources : conf,
+    isWhole: true,
+  });
+
+test.each([
+  [
+    "well",
+    hostSays(
+      tracking("Normal"),
+      source("*", "a", "377") + source("x", "b", "377") + source("?", "c", "0"),
+      "leapsecmode slew\n",
+    ),
+    {
+      isSynchronized: true,
+      stratum: 3,
+      leapPolicy: "slew",
+      sources: 3,
+      reachable: 2,
+      falsetickers: ["b"],
+      why: null,
+    },
+  ],
+  [
+    "not synchronised",
+    hostSays(tracking("Not synchronised"), source("?", "a", "0"), "pool x\n"),
+    { isSynchronized: false, offsetSeconds: null, reachable: 0, leapPolicy: "system", why: null },
+  ],
+  [
+    "silent",
+    hostSays("506 Cannot talk to daemon\n", "", ""),
+    { isSynchronized: null, why: "chronyd does not answer" },
+  ],
+  [
+    "without chrony",
+    async () => null,
+    { isSynchronized: null, why: "there is no chronyc on this host", wasKnown: false },
+  ],
+])("what a host says of its own time source: %s", async (_, run, answer) => {
+  expect(await askTimeSource(false, run)).toMatchObject(answer);
+});
+
+test("the loop writes again soon what could not be written, remembers what was known, and ends", async () => {
+  const stop = new AbortController();
+  const noted: TimeSource[] = [];
+  const answers = [tracking("Normal"), tracking("Normal"), "506 Cannot talk to daemon\n"];
+  const run = async (_: string, args: readonly string[]) => ({
+    text: args.includes("tracking") ? (answers[Math.min(noted.length, 2)] ?? "") : source("*", "a", "377"),
+    isWhole: true,
+  });
+  const note = async (one: TimeSource) => {
+    noted.push(one);
+    if (noted.length === 1) throw new Error("the store is away");
+    if (noted.length === 4) stop.abort();
+    return noted.length > 2;
+  };
+  await keepTimeSource({ note, signal: stop.signal, run, everyMs: 1, retryMs: 1 });
+  expect(noted.map(({ why, wasKnown }) => [why, wasKnown])).toEqual([
+    [null, true],
+    [null, true],
+    ["chronyd does not answer", true],
+    ["chronyd does not answer", true],
+  ]);
 });

@@ -1,11 +1,17 @@
 /** Each trouble planted in a real record store, found by the watchman's own role, and nothing else found. */
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { applyJob, deleteJob, pauseJob, resumeJob } from "../../src/store/job-change.ts";
 import { rerun } from "../../src/store/manual-rerun.ts";
 import { openDue } from "../../src/store/opening.ts";
+import { reportDisks } from "../../src/store/store-disk.ts";
+import { noteTimeSource } from "../../src/store/time-source.ts";
+import { judge } from "../../src/watchman/judge.ts";
+import { unwatched } from "../../src/watchman/unwatched.ts";
 import { deed } from "../store/bench.ts";
 import { digestOf, testJob } from "../support/job.ts";
 import { minuteMs, WatchBench } from "./watch-bench.ts";
+import { timeSource } from "./well-picture.ts";
 
 const tenMinutes = { schedule: { kind: "every", everyMs: 10 * minuteMs } } as const;
 const hour = 60 * minuteMs;
@@ -142,4 +148,66 @@ test("a definition that was changed behind everybody's back does not pass", asyn
   let rules: string[] = [];
   for (let pass = 0; pass < 10; pass += 1) rules = await watch.rules();
   expect(rules).toEqual(["definition-changed"]);
+});
+
+test("two rows that hold the virtual address, or none for a minute, and the memory of the last holder", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const { db } = watch.bench;
+  const seen = (node: string, holds: boolean | null) =>
+    db.query(
+      `INSERT INTO escapement.scheduler (incarnation, node, host, pid, version, time_zone_data, role, holds_virtual_address, virtual_address_seen_at)
+       VALUES (gen_random_uuid(), $1, $1, 1, '', '', 'standby', $2::boolean, CASE WHEN $2::boolean IS NOT NULL THEN clock_timestamp() END)`,
+      [node, holds],
+    );
+  await seen("a", null);
+  expect((await watch.read()).virtualAddressHeldAt).toBeNull();
+  await seen("a", true);
+  await seen("b", true);
+  expect(await watch.rules()).toEqual(["two-virtual-address-holders"]);
+  const heldAt = (await watch.read()).virtualAddressHeldAt!;
+  await seen("a", false);
+  await seen("b", false);
+  const picture = await watch.read();
+  // The rows no longer say it: the reader does.
+  expect(Math.abs(picture.virtualAddressHeldAt!.getTime() - heldAt.getTime())).toBeLessThan(5_000);
+  expect(picture.virtualAddressHeldAt!.getTime()).toBeLessThan(picture.now.getTime());
+  expect(await watch.rules()).toEqual([]);
+  const later = { ...picture, now: new Date(picture.now.getTime() + 60_000) };
+  const stillFresh = { ...watch.settings, virtualAddressFreshMs: 90_000 };
+  expect(judge(later, stillFresh).map(({ rule }) => rule)).toContain("no-virtual-address-holder");
+});
+
+test("what hosts say of their time service comes back as it was written, and is judged", async () => {
+  const watch = await WatchBench.open();
+  const executor = await watch.bench.executor();
+  const { db } = await watch.bench.as("executor");
+  expect(await noteTimeSource(db, "executor", randomUUID(), timeSource())).toBe(false);
+  expect(await noteTimeSource(db, "executor", executor, timeSource())).toBe(true);
+  expect(await watch.rules()).toEqual([]);
+  const { at, ...well } = timeSource();
+  expect((await watch.read()).executors[0]!.timeSource).toMatchObject(well);
+  expect(at).toBeDefined();
+  await noteTimeSource(db, "executor", executor, timeSource({ isSynchronized: false }));
+  expect(await watch.rules()).toEqual(["time-source"]);
+  await watch.bench.db.query("UPDATE escapement.executor SET time_source = '{}'");
+  expect(await watch.rules()).toEqual(["time-source"]);
+});
+
+test("the store's disks are judged as their host has reported them, and are called unwatched without", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const named = async () => unwatched(await watch.read(), watch.settings).join();
+  expect(await named()).toContain("disks of the store's host");
+  const { db } = await watch.bench.as("scheduler");
+  await reportDisks(db, "db-1", [{ path: "/data", totalBytes: 1e12, freeBytes: 5e10 }]);
+  expect(await watch.findings()).toMatchObject([{ rule: "store-disk", severity: "critical" }]);
+  expect(await named()).not.toContain("disks");
+  await reportDisks(db, "db-1", [{ path: "/data", totalBytes: 1e12, freeBytes: 9e11 }]);
+  expect(await watch.rules()).toEqual([]);
+  await watch.bench.db.query("UPDATE escapement.store_disk SET at = at - interval '6 minutes'");
+  expect(await watch.findings()).toMatchObject([{ rule: "store-disk", severity: "warning" }]);
+  // What the host has no more is gone with its next report.
+  await reportDisks(db, "db-1", [{ path: "/wal", totalBytes: 1e12, freeBytes: 9e11 }]);
+  expect((await watch.read()).storeDisks.map(({ path }) => path)).toEqual(["/wal"]);
 });

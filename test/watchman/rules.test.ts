@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { judge } from "../../src/watchman/judge.ts";
 import type { Picture } from "../../src/watchman/picture.ts";
 import { defaultWatchSettings, type WatchSettings } from "../../src/watchman/settings.ts";
-import { at, clock, definition, execution, fire, job, minute, picture } from "./well-picture.ts";
+import { at, clock, definition, execution, fire, job, minute, picture, timeSource } from "./well-picture.ts";
 
 const settings: WatchSettings = {
   ...defaultWatchSettings,
@@ -42,6 +42,21 @@ const backlog = (pending: (i: number) => number) =>
     runningShards: 8,
     mostLateMs: 1,
   }));
+const addresses = (a: boolean | null, b: boolean | null, seenMs = -1_000, heldMs = -1_000) => ({
+  schedulers: picture().schedulers.map((one, i) => ({
+    ...one,
+    holdsVirtualAddress: i === 0 ? a : b,
+    virtualAddressSeenAt: i === 0 ? at(seenMs) : at(-1_000),
+  })),
+  virtualAddressHeldAt: at(heldMs),
+});
+const disk = (share: number, reportedMs = -30_000) => ({
+  ...{ host: "db", path: "/data", totalBytes: 1_000, freeBytes: share * 1_000 },
+  at: at(reportedMs),
+});
+const says = (change: Parameters<typeof timeSource>[0]) => ({
+  executors: picture().executors.map((one) => ({ ...one, timeSource: timeSource(change) })),
+});
 const healthy = { databaseBytes: 1_000, replicas: [], oldestXmin: null, unknown: [] };
 
 test.each<[string, Partial<Picture>, string[], Partial<WatchSettings>?]>([
@@ -186,6 +201,30 @@ test.each<[string, Partial<Picture>, string[], Partial<WatchSettings>?]>([
     ["store-full"],
     { storeFullBytes: 2_000 },
   ],
+  ["two hosts with the virtual address", addresses(true, true), ["two-virtual-address-holders"]],
+  ["an address that has just moved", addresses(true, true, -21_000), []],
+  ["an address that nobody has had for half a minute", addresses(false, false, 0, -30_000), []],
+  [
+    "an address that nobody has had for a minute",
+    addresses(false, false, 0, -61_000),
+    ["no-virtual-address-holder"],
+  ],
+  [
+    "one host without the address, and one that cannot look",
+    addresses(null, false, 0, -61_000),
+    ["no-virtual-address-holder"],
+  ],
+  ["no virtual address at all", { ...addresses(null, null), virtualAddressHeldAt: null }, []],
+  ["room on the store's disk", { storeDisks: [disk(0.21)] }, []],
+  ["little room on the store's disk", { storeDisks: [disk(0.19)] }, ["store-disk"]],
+  ["a disk that is no longer reported", { storeDisks: [disk(0.9, -6 * minute)] }, ["store-disk"]],
+  ["a host that is not synchronised", says({ isSynchronized: false }), ["time-source"]],
+  ["a host with one source", says({ reachable: 1 }), ["time-source"]],
+  ["a host with a source that lies", says({ falsetickers: ["10.0.0.9"] }), ["time-source"]],
+  ["a host that takes leap seconds in another way", says({ leapPolicy: "step" }), ["time-source"]],
+  ["a daemon that answers no more", says({ isSynchronized: null, why: "no answer" }), ["time-source"]],
+  ["a host that never had chrony", says({ isSynchronized: null, why: "none", wasKnown: false }), []],
+  ["a daemon that nobody has asked for long", says({ at: at(-6 * minute) }), ["time-source"]],
   [
     "a server that may not be seen",
     { health: { databaseBytes: null, replicas: null, oldestXmin: null, unknown: ["replicas"] } },

@@ -104,8 +104,12 @@ test(`a thousand days without a false alert and without a missed one (seed ${see
       "missing-success",
       "no-executor",
       "no-leader",
+      "no-virtual-address-holder",
       "not-opened",
       "retry-exhausted",
+      "store-disk",
+      "time-source",
+      "two-virtual-address-holders",
     ]),
   );
 });

@@ -1,5 +1,5 @@
 /** A picture of a cluster in which nothing is wrong, to lay one wrong thing over. */
-import type { ClockReading, Picture, WatchedJob } from "../../src/watchman/picture.ts";
+import type { ClockReading, HostTimeSource, Picture, WatchedJob } from "../../src/watchman/picture.ts";
 
 export const now = Date.parse("2026-07-01T12:34:00Z");
 export const minute = 60_000;
@@ -50,6 +50,14 @@ export function clock(
   return { node, part, host: `${node}-host`, offsetMs, errorMs };
 }
 
+export function timeSource(change: Partial<HostTimeSource> = {}): HostTimeSource {
+  return {
+    ...{ isSynchronized: true, stratum: 3, leap: "Normal", leapPolicy: "slew", offsetSeconds: 0.0001 },
+    ...{ sources: 3, reachable: 3, falsetickers: [], why: null, wasKnown: true, at: at(-30_000) },
+    ...change,
+  };
+}
+
 export function picture(change: Partial<Picture> = {}): Picture {
   return {
     now: at(0),
@@ -64,6 +72,9 @@ export function picture(change: Partial<Picture> = {}): Picture {
         lastSeen: at(-1_000),
         timeZoneData: "2025c",
         offsetMs: 2,
+        holdsVirtualAddress: node === "a",
+        virtualAddressSeenAt: at(-1_000),
+        timeSource: timeSource(),
       },
     })),
     executors: [
@@ -76,6 +87,7 @@ export function picture(change: Partial<Picture> = {}): Picture {
         leaseUntil: at(9_000),
         slots: 8,
         offsetMs: 1,
+        timeSource: timeSource(),
       },
     ],
     jobs: [job()],
@@ -87,6 +99,8 @@ export function picture(change: Partial<Picture> = {}): Picture {
       clockSource: null,
       tampered: [],
       backlog: [],
+      storeDisks: [],
+      virtualAddressHeldAt: at(-1_000),
     },
     clocks: [clock("a", 4), clock("b", -4)],
     health: null,

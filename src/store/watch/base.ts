@@ -28,13 +28,19 @@ export interface SchedulerView {
   readonly lastSeen: Date;
   readonly timeZoneData: string;
   readonly offsetMs: number | null;
+  /** Whether its host holds the virtual address; null: it has none, or could not look. */
+  readonly holdsVirtualAddress: boolean | null;
+  readonly virtualAddressSeenAt: Date | null;
+  /** As the process has written it. */
+  readonly timeSource: unknown;
 }
 
 /** The latest process of each scheduler node. */
 export async function readSchedulerViews(db: Queryable): Promise<SchedulerView[]> {
   const { rows } = await db.query<SchedulerView>(
     `SELECT DISTINCT ON (node) incarnation, node, host, role = 'stopped' AS stopped, last_seen AS "lastSeen",
-       time_zone_data AS "timeZoneData", offset_ms AS "offsetMs"
+       time_zone_data AS "timeZoneData", offset_ms AS "offsetMs", time_source AS "timeSource",
+       holds_virtual_address AS "holdsVirtualAddress", virtual_address_seen_at AS "virtualAddressSeenAt"
      FROM escapement.scheduler ORDER BY node, last_seen DESC`,
   );
   return rows;
@@ -49,13 +55,15 @@ export interface ExecutorView {
   readonly leaseUntil: Date;
   readonly slots: number;
   readonly offsetMs: number | null;
+  readonly timeSource: unknown;
 }
 
 /** The latest process of each executor node, by its lease. */
 export async function readExecutorViews(db: Queryable): Promise<ExecutorView[]> {
   const { rows } = await db.query<ExecutorView>(
     `SELECT DISTINCT ON (node) incarnation, node, host, state, lease_ms AS "leaseMs", lease_until AS "leaseUntil",
-       cpu_slots + memory_slots + io_slots + control_slots AS slots, offset_ms AS "offsetMs"
+       cpu_slots + memory_slots + io_slots + control_slots AS slots, offset_ms AS "offsetMs",
+       time_source AS "timeSource"
      FROM escapement.executor ORDER BY node, lease_until DESC, started_at DESC`,
   );
   return rows;

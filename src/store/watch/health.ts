@@ -58,3 +58,20 @@ async function readOldestXmin(db: Queryable): Promise<ServerHealth["oldestXmin"]
   const row = rows[0];
   return row ? { who: row.who, ageMs: Number(row.ageMs), transactions: Number(row.transactions) } : null;
 }
+
+/** A file system of a host of the store, as that host has reported it. */
+export interface StoreDisk {
+  readonly host: string;
+  readonly path: string;
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+  readonly at: Date;
+}
+
+export async function readStoreDisks(db: Queryable): Promise<StoreDisk[]> {
+  const { rows } = await db.query<StoreDisk>(
+    `SELECT host, path, total_bytes::double precision AS "totalBytes", free_bytes::double precision AS "freeBytes", at
+     FROM escapement.store_disk ORDER BY host, path`,
+  );
+  return rows;
+}

@@ -1,19 +1,19 @@
 /** What chrony on this host says of itself: synchronised, from which sources, leap seconds. Asked, never believed alone. */
-import { execFile } from "node:child_process";
 import { factValue } from "../../hardware/fact.ts";
 import type { Output } from "../../hardware/output.ts";
+import { type RunCommand, runCommand } from "../../hardware/own-time-source.ts";
 import { parseChronycActivity, parseChronycSources } from "../../hardware/parse/chronyc-sources.ts";
 import { parseChronycTracking } from "../../hardware/parse/chronyc-tracking.ts";
 import type { ClockSourceState } from "../picture.ts";
-
-/** Runs a command and says what it printed; null when there is no such command. */
-export type Run = (command: string, args: readonly string[]) => Promise<Output | null>;
 
 /** Fewer sources than this cannot outvote a wrong one. */
 const enoughSources = 3;
 
 /** @returns null where there is no chrony to ask */
-export async function readTimeService(node: string, run: Run = runCommand): Promise<ClockSourceState | null> {
+export async function readTimeService(
+  node: string,
+  run: RunCommand = runCommand,
+): Promise<ClockSourceState | null> {
   const tracking = await run("chronyc", ["-n", "-c", "tracking"]);
   if (!tracking) return null;
   const facts = parseChronycTracking(tracking);
@@ -51,19 +51,3 @@ export async function readTimeService(node: string, run: Run = runCommand): Prom
 }
 
 const nothing: Output = { text: "", isWhole: false };
-const limitMs = 5_000;
-
-function runCommand(command: string, args: readonly string[]): Promise<Output | null> {
-  return new Promise((resolve) => {
-    execFile(
-      command,
-      [...args],
-      { timeout: limitMs, env: { ...process.env, LC_ALL: "C" } },
-      (error, stdout, stderr) => {
-        if ((error as NodeJS.ErrnoException | null)?.code === "ENOENT") return resolve(null);
-        // A daemon that does not answer says so on either stream, with a status.
-        resolve({ text: error ? `${stdout}${stderr}\n` : stdout, isWhole: error === null });
-      },
-    );
-  });
-}

@@ -47,3 +47,34 @@ export const storeFull: Rule = (picture, settings) => {
     },
   ];
 };
+
+/** Room where the store keeps its data and its log: without it PostgreSQL stops. */
+export const storeDisk: Rule = (picture, settings) =>
+  picture.storeDisks.flatMap((disk) => {
+    const ageMs = picture.now.getTime() - disk.at.getTime();
+    const about = {
+      rule: "store-disk" as const,
+      key: `store-disk:${disk.host}:${disk.path}`,
+      evidence: { ...disk },
+    };
+    if (ageMs > settings.storeDiskStaleMs)
+      return [
+        {
+          ...about,
+          severity: "warning" as const,
+          message: `${disk.host} has not reported ${disk.path} for ${howLong(ageMs)}: its room is not seen`,
+          hint: `systemctl status escapement-store-disk.timer`,
+        },
+      ];
+    const share = disk.freeBytes / disk.totalBytes;
+    if (share >= settings.storeDiskWarnShare) return [];
+    const critical = share < settings.storeDiskCriticalShare;
+    return [
+      {
+        ...about,
+        severity: critical ? ("critical" as const) : ("warning" as const),
+        message: `${disk.path} of ${disk.host} has ${formatBytes(disk.freeBytes)} left, ${Math.floor(share * 100)} % of ${formatBytes(disk.totalBytes)}`,
+        hint: "escapement store prune --dry-run --reason 'disk is short'",
+      },
+    ];
+  });

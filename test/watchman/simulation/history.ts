@@ -52,6 +52,11 @@ export interface Skew extends Stretch {
   readonly offsetMs: number;
 }
 
+/** Trouble that is seen in what hosts say of themselves. */
+export interface HostFault extends Stretch {
+  readonly kind: "two-addresses" | "no-address" | "disk-full" | "disk-silent" | "unsynchronised";
+}
+
 export interface History {
   readonly from: number;
   readonly to: number;
@@ -61,6 +66,7 @@ export interface History {
   /** All executors are gone. */
   readonly idle: readonly Stretch[];
   readonly skews: readonly Skew[];
+  readonly hostFaults: readonly HostFault[];
   readonly watchmanRestarts: readonly number[];
   /** Where it is worth looking every half minute. */
   readonly interesting: Stretch[];
@@ -113,6 +119,7 @@ export function makeHistory(random: Random, from: number, days: number): History
       interesting.push({ from: start - 2 * minute, to: start + 3 * minute });
     }
   }
+  const hostFaults = plantHostFaults(random, from, to, interesting);
   let jobId = 0;
   const jobs = zones.flatMap((zone, z) => {
     for (const change of clockChanges(zone, from, to))
@@ -142,9 +149,31 @@ export function makeHistory(random: Random, from: number, days: number): History
       return job;
     });
   });
-  const history = { from, to, jobs, leaderless, idle, skews, watchmanRestarts: restarts, interesting };
+  const history = {
+    from,
+    to,
+    jobs,
+    leaderless,
+    idle,
+    skews,
+    hostFaults,
+    watchmanRestarts: restarts,
+    interesting,
+  };
   for (const job of jobs) run(random, history, job);
   return history;
+}
+
+function plantHostFaults(random: Random, from: number, to: number, interesting: Stretch[]): HostFault[] {
+  const faults: HostFault[] = [];
+  const kinds = ["two-addresses", "no-address", "disk-full", "disk-silent", "unsynchronised"] as const;
+  for (let at = from + 3 * day; at < to - 3 * day; at += random.between(5, 20) * day) {
+    const start = Math.floor(at / second) * second + Math.floor(random.between(0, 86_000)) * second;
+    const end = start + Math.floor(random.between(0.3, 90) * minute);
+    faults.push({ from: start, to: end, kind: random.pick(kinds) });
+    interesting.push({ from: start - 3 * minute, to: end + 3 * minute });
+  }
+  return faults;
 }
 
 function editSometimes(

@@ -10,7 +10,16 @@ import type {
   WatchedJob,
 } from "../../../src/watchman/picture.ts";
 import { clocksOf } from "../../../src/watchman/picture-reader.ts";
-import { day, type History, lookAhead, type Row, type SimulatedJob, second } from "./history.ts";
+import { timeSource } from "../well-picture.ts";
+import {
+  day,
+  type History,
+  type HostFault,
+  lookAhead,
+  type Row,
+  type SimulatedJob,
+  second,
+} from "./history.ts";
 
 const never = Number.POSITIVE_INFINITY;
 
@@ -35,7 +44,9 @@ export class Projector {
   }
 
   pictureAt(t: number, jobs: readonly WatchedJob[], absentFires: readonly FireKey[]): Picture {
-    const { leaderless, idle, skews } = this.#history;
+    const { leaderless, idle, skews, hostFaults } = this.#history;
+    const fault = (kind: HostFault["kind"]) =>
+      hostFaults.find((s) => s.kind === kind && t >= s.from && t < s.to);
     const noLeader = leaderless.find((s) => t > s.from && t <= s.to);
     const noExecutor = idle.find((s) => t > s.from && t <= s.to);
     const now = new Date(t);
@@ -50,6 +61,9 @@ export class Projector {
       lastSeen,
       timeZoneData: "2025c",
       offsetMs: offset(node),
+      holdsVirtualAddress: fault("two-addresses") ? true : node === "sched-a" && !fault("no-address"),
+      virtualAddressSeenAt: lastSeen,
+      timeSource: timeSource({ at: lastSeen }),
     }));
     const executors = [
       {
@@ -61,6 +75,7 @@ export class Projector {
         leaseUntil: new Date(noExecutor ? noExecutor.from + 10 * second : t + 10 * second),
         slots: 8,
         offsetMs: offset("exec-1"),
+        timeSource: timeSource({ at: new Date(t - 50 * second), isSynchronized: !fault("unsynchronised") }),
       },
     ];
     return {
@@ -84,6 +99,14 @@ export class Projector {
       tampered: [],
       backlog: [{ at: now, pendingShards: 0, runningShards: 0, mostLateMs: 0 }],
       health: null,
+      storeDisks: [
+        {
+          ...{ host: "store", path: "/var/lib/postgresql", totalBytes: 1_000 },
+          freeBytes: fault("disk-full") ? 50 : 500,
+          at: new Date(fault("disk-silent")?.from ?? t - 20 * second),
+        },
+      ],
+      virtualAddressHeldAt: new Date(fault("no-address")?.from ?? lastSeen),
     };
   }
 }

@@ -46,8 +46,26 @@ export function truthsOf(history: History): Truth[] {
     const hidden = [...history.leaderless, ...history.idle].some((s) => s.from < to && s.to + minute > from);
     truths.push({ rule: "clock-offset", about: node, from, to, how: hidden ? "may" : "exact" });
   }
+  truths.push(...truthsOfHosts(history));
   for (const job of history.jobs) truths.push(...truthsOfJob(history, job));
   return truths;
+}
+
+/** How long each must last, and which outage hides it because nobody is there to say it. */
+function truthsOfHosts(history: History): Truth[] {
+  const said = {
+    "two-addresses": ["two-virtual-address-holders", 0, history.leaderless],
+    "no-address": ["no-virtual-address-holder", minute, history.leaderless],
+    "disk-full": ["store-disk", 0, []],
+    "disk-silent": ["store-disk", 5 * minute, []],
+    unsynchronised: ["time-source", 0, history.idle],
+  } as const;
+  return history.hostFaults.flatMap(({ kind, from, to }): Truth[] => {
+    const [rule, after, outages] = said[kind];
+    if (from + after >= to) return [];
+    const hidden = outages.some((s) => s.from < to && s.to + 2 * minute > from);
+    return [{ rule, about: null, from: from + after, to, how: hidden ? "may" : "exact" }];
+  });
 }
 
 function truthsOfJob(history: History, job: SimulatedJob): Truth[] {
