@@ -1,0 +1,58 @@
+/** How long a variant takes on a cluster: what the file leaves to the leases becomes milliseconds. Pure. */
+import type { ClusterDefinition } from "../../spec/cluster-definition.ts";
+import type { DrillHold, DrillVariant, LeaseSpan, SettleRules } from "../../spec/drill-definition.ts";
+
+/** What a cluster needs to notice that somebody is gone. */
+export type LeaseTimes = Readonly<Record<LeaseSpan, number>>;
+
+/** Others look for dead executors every 1 to 3 s: src/executor/reaper.ts. */
+const reclaimMs = 3_000;
+/** From the dead-man's limit on, the host itself may need this long: the order asks for at least hold + 5 s. */
+const shortestMarginMs = 5_000;
+
+export function leaseTimes({
+  executor,
+  scheduler,
+}: Pick<ClusterDefinition, "executor" | "scheduler">): LeaseTimes {
+  return {
+    "executor-lease-and-reclaim": executor.leaseMs + reclaimMs,
+    "scheduler-lease-and-retry":
+      scheduler.leaseMs + Math.min(scheduler.maxSleepMs, Math.ceil(scheduler.leaseMs / 4)),
+  };
+}
+
+export interface DrillTimes {
+  readonly holdMs: number;
+  /** From the fault on: the host is put right by then, whatever happened. */
+  readonly limitMs: number;
+  /** From the restore to the first read that counts. */
+  readonly settleMs: number;
+  /** The least that the whole variant takes, from the fault to the verdict. */
+  readonly expectedMs: number;
+}
+
+/**
+ * A connection with a request on its way comes back about as long after a cut as
+ * the cut lasted (30 s: after 54 s in all), so twice the hold is waited for.
+ */
+export function drillTimes(variant: DrillVariant, settle: SettleRules, leases: LeaseTimes): DrillTimes {
+  const holdMs = wholeSeconds(holdOf(variant.hold, leases));
+  const limitMs = wholeSeconds(holdMs + Math.max(variant.limitAfterHoldMs, shortestMarginMs));
+  const settleMs = Math.max(
+    settle.minimumMs,
+    leases["executor-lease-and-reclaim"],
+    leases["scheduler-lease-and-retry"],
+    variant.fault.kind === "cut" ? 2 * holdMs : 0,
+  );
+  const expectedMs = holdMs + settleMs + (settle.quietReads - 1) * settle.readEveryMs;
+  return { holdMs, limitMs, settleMs, expectedMs };
+}
+
+function holdOf(hold: DrillHold, leases: LeaseTimes): number {
+  return "ms" in hold ? hold.ms : Math.max(hold.atLeastMs, hold.times * leases[hold.of]);
+}
+
+/** An order to a host counts in seconds. */
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1_000) * 1_000;
+}

@@ -1,0 +1,26 @@
+/** What a plan knows of the hosts: from the inventory and its profiles, not from the hosts themselves. */
+
+export type HostPart = "scheduler" | "executor" | "record-store" | "watchman";
+
+export interface ClusterHost {
+  /** Name in the inventory; nodes of the cluster have the same. */
+  readonly name: string;
+  /** Addresses by which the other hosts reach it. */
+  readonly addresses: readonly string[];
+  readonly parts: readonly HostPart[];
+  /** The systemd unit of each part, `escapement-executor.service` and the like. */
+  readonly units: Readonly<Partial<Record<HostPart, string>>>;
+}
+
+/** What the records say now, as far as the choice of a target asks; ClusterSample of src/store/drill has it. */
+export interface ClusterRoles {
+  readonly leader: { readonly node: string | null; readonly alive: boolean };
+  readonly schedulers: readonly { readonly node: string; readonly role: string }[];
+  readonly executors: readonly {
+    readonly node: string;
+    readonly state: string;
+    readonly expired: boolean;
+    /** Shards of the drill's own jobs that it runs. */
+    readonly probes: number;
+  }[];
+}
