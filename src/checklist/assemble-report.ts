@@ -1,0 +1,69 @@
+/** Puts a report together: answers, their places in the repository, waivers, trend, and what it all comes to. */
+import type { Waiver } from "../spec/load-waivers.ts";
+import type { Scope } from "./item.ts";
+import { judge } from "./judge.ts";
+import type { ChecklistReport, ReportItem, ReportResult } from "./report-schema.ts";
+import type { ItemRun } from "./run-items.ts";
+import { type RunSummary, trendAgainst } from "./trend.ts";
+import { worstOf } from "./verdict.ts";
+import { applyWaivers } from "./waivers.ts";
+
+/** What the report is about, besides the answers. */
+export type ReportHead = Omit<
+  ChecklistReport,
+  "items" | "waiverProblems" | "trend" | "outcome" | "reasons" | "signature"
+>;
+
+export interface Assembly {
+  readonly head: ReportHead;
+  readonly runs: readonly ItemRun[];
+  readonly waivers: readonly Waiver[];
+  /** Numbers of all items there are. */
+  readonly known: readonly number[];
+  /** Where in the repository a scope is defined. */
+  locate(scope: Scope): { readonly file: string; readonly line: number };
+  readonly baseline?: { readonly summary: RunSummary; readonly from: string };
+}
+
+export function assembleReport(assembly: Assembly): {
+  readonly report: ChecklistReport;
+  readonly notNeeded: readonly Waiver[];
+} {
+  const { head, runs, waivers, known, baseline } = assembly;
+  const now = new Date(head.at);
+  const measured = runs.map((run) => reportItem(run, assembly));
+  const allScopes = head.asked.job === null;
+  const { items, problems, notNeeded } = applyWaivers(measured, { waivers, now, known, allScopes });
+  const sorted = [...items].sort((a, b) => a.number - b.number);
+  const parts = { ...head, items: sorted, waiverProblems: [...problems] };
+  const { outcome, reasons } = judge(parts, now);
+  const trend = baseline && trendAgainst(baseline.summary, sorted, now, baseline.from);
+  return { report: { ...parts, ...(trend && { trend }), outcome, reasons: [...reasons] }, notNeeded };
+}
+
+function reportItem({ item, results, durationMs }: ItemRun, { locate }: Assembly): ReportItem {
+  return {
+    ...item,
+    verdict: worstOf(results.map(({ verdict }) => verdict)),
+    durationMs,
+    results: results.map(
+      ({ location, evidence, scope, ...result }): ReportResult => ({
+        ...result,
+        scope: { ...scope },
+        evidence: evidence.map((one) => ({ ...one })),
+        location: placeIn(location) ?? { ...locate(scope) },
+      }),
+    ),
+  };
+}
+
+/** A place outside the repository would be refused by those who show the report. */
+function placeIn(location: { readonly file: string; readonly line?: number } | undefined) {
+  if (!location || !isInRepository(location.file)) return undefined;
+  return { file: location.file, line: location.line ?? 1 };
+}
+
+/** Relative, not empty, and not above. */
+export function isInRepository(file: string): boolean {
+  return file !== "" && !file.startsWith("/") && !file.split("/").includes("..");
+}
