@@ -50,6 +50,16 @@ const registry = {
     hint: "use an IANA name such as Europe/Berlin or UTC{suggestion}",
     exitCode: ExitCode.badData,
   },
+  E_REPORT_INVALID: {
+    message: "{file} is not a report of the checklist: {reason}",
+    hint: "escapement checklist --format json -o DIR writes one",
+    exitCode: ExitCode.badData,
+  },
+  E_REPORT_REFUSED: {
+    message: "the report is refused: {reason}",
+    hint: "run the checklist again here, on the files of this commit",
+    exitCode: ExitCode.refused,
+  },
   E_DURATION: {
     message: "{value} is not a duration",
     hint: "write for example 500ms, 30s, 5m, 1h30m or 2d",
