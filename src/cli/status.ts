@@ -35,6 +35,10 @@ export function build(): Command {
       print(`${formatInstant(now)}  ${who}, epoch ${leader.epoch}`);
       const offset = (ms: number | null) => (ms === null ? "-" : `${Math.round(ms)} ms`);
       if (schedulers.length > 0) {
+        // A cluster without such an address has no column for it.
+        const shared = schedulers.some((one) => one.holdsVirtualAddress !== null);
+        const held = { true: "here", false: "no", null: "unknown" } as const;
+        const holders = schedulers.filter((one) => one.holdsVirtualAddress === true);
         const rows = schedulers.map((one) => [
           one.node,
           one.role === "silent" ? paint.red(`silent for ${Math.round(one.secondsSinceSeen)} s`) : one.role,
@@ -42,8 +46,14 @@ export function build(): Command {
           one.host,
           offset(one.offsetMs),
           one.timeZoneData,
+          ...(shared ? [held[`${one.holdsVirtualAddress}`]] : []),
         ]);
-        print(table(["scheduler", "role", "pid", "host", "clock offset", "zone data"], rows));
+        const columns = ["scheduler", "role", "pid", "host", "clock offset", "zone data"];
+        print(table([...columns, ...(shared ? ["virtual address"] : [])], rows));
+        if (holders.length > 1)
+          print(
+            paint.red(`${holders.map((one) => one.host).join(" and ")} hold the virtual address at once`),
+          );
       }
       const rows = executors.map((one) => [
         one.node,

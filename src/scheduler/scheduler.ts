@@ -13,12 +13,14 @@
 import { isEscapementError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
+import { keepTimeSource } from "../hardware/time-source-loop.ts";
 import type { SchedulerNode, SchedulerSettings } from "../spec/cluster-definition.ts";
 import { claimTimeZoneData, noteStoreTime } from "../store/cluster.ts";
 import type { Database } from "../store/database.ts";
 import { isLeadershipLost } from "../store/leadership.ts";
 import { checkSchema } from "../store/migrate.ts";
 import { readStoreTime } from "../store/store-time.ts";
+import { noteTimeSource } from "../store/time-source.ts";
 import { ClockDuty, ClockIsOff } from "./clock-duty.ts";
 import { keepHouse, reportClockStep } from "./housekeeping.ts";
 import type { Readiness } from "./http-server.ts";
@@ -61,7 +63,7 @@ export class Scheduler {
     this.#options = options;
     const { db, settings, node, timeZoneData } = options;
     this.#clock = new ClockDuty({ db, settings, node: node.name, timeZoneData });
-    this.#selfNote = new SelfNote(db, options, () => this.#clock.wallOffsetMs);
+    this.#selfNote = new SelfNote(db, options, () => this.#clock.wallOffsetMs, settings.virtualAddress);
     this.#planner = new Planner(options.leaderDb, {
       ...defaultPlannerSettings,
       lookAheadMs: options.settings.lookAheadMs,
@@ -102,6 +104,8 @@ export class Scheduler {
    */
   async run(signal: AbortSignal): Promise<void> {
     await this.#start(signal);
+    const { db, incarnation } = this.#options;
+    void keepTimeSource({ note: (source) => noteTimeSource(db, "scheduler", incarnation, source), signal });
     while (!signal.aborted) {
       try {
         this.#term = await this.#standBy(signal);

@@ -3,6 +3,7 @@ import { monotonicMs } from "../base/monotonic.ts";
 import type { SchedulerNode } from "../spec/cluster-definition.ts";
 import type { Queryable } from "../store/database.ts";
 import { noteScheduler } from "../store/scheduler-row.ts";
+import { holdsAddress } from "./virtual-address.ts";
 
 const everyMs = 5_000;
 
@@ -18,12 +19,19 @@ export class SelfNote {
   readonly #db: Queryable;
   readonly #who: Identity;
   readonly #offsetMs: () => number | null;
+  readonly #virtualAddress: string | undefined;
   #notedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(db: Queryable, who: Identity, offsetMs: () => number | null) {
+  constructor(
+    db: Queryable,
+    who: Identity,
+    offsetMs: () => number | null,
+    virtualAddress: string | undefined,
+  ) {
     this.#db = db;
     this.#who = who;
     this.#offsetMs = offsetMs;
+    this.#virtualAddress = virtualAddress;
   }
 
   /** The next one is due at once: the role has changed. */
@@ -51,6 +59,7 @@ export class SelfNote {
       role,
       http,
       offsetMs,
+      holdsVirtualAddress: holdsAddress(this.#virtualAddress),
     });
   }
 }

@@ -37,6 +37,8 @@ export interface SchedulerSettings extends LeaseSettings {
   readonly clockLeaveMs: number;
   /** One this far off does not lead while another scheduler can. */
   readonly clockRefuseMs: number;
+  /** The address that follows a ready scheduler, without a prefix. */
+  readonly virtualAddress?: string;
   readonly nodes: readonly SchedulerNode[];
 }
 

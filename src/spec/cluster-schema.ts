@@ -1,4 +1,5 @@
 /** `kind: Cluster` as written in a file. Settings of the machinery may have defaults; policies of jobs may not. */
+import { isIP } from "node:net";
 import { z } from "zod";
 import { apiVersion, metadata } from "./envelope-schema.ts";
 import {
@@ -106,6 +107,18 @@ export const clusterSchema = z.strictObject({
             min: 10,
             max: 3_600_000,
           }).prefault("1s"),
+          virtualAddress: z
+            .string()
+            .refine((written) => isIP(written) !== 0)
+            .register(expectation, {
+              what: "an IP address without a prefix, such as 10.0.0.100",
+              repair: (input) =>
+                typeof input === "string" ? /^[\d.]+(?=\/\d+$)/.exec(input)?.[0] : undefined,
+            })
+            .describe(
+              "The address that follows a ready scheduler. Each scheduler notes whether its host has it.",
+            )
+            .optional(),
           nodes: z
             .array(z.strictObject({ name: name("The name of a scheduler."), http }))
             .min(1)

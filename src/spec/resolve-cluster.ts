@@ -47,6 +47,7 @@ function define({ metadata, spec }: ClusterDocument, folder: string): ClusterDef
       maxSleepMs: scheduler.maxSleep,
       clockLeaveMs: scheduler.clockLeave,
       clockRefuseMs: scheduler.clockRefuse,
+      ...(scheduler.virtualAddress !== undefined && { virtualAddress: scheduler.virtualAddress }),
       nodes: scheduler.nodes,
     },
     executor: {

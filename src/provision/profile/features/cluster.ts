@@ -1,8 +1,9 @@
 /** The cluster file of the daemons on this host, made of the inventory and this host's own size. */
+import { isIP } from "node:net";
 import { formatDuration } from "../../../base/duration.ts";
 import { isKnown } from "../../../hardware/fact.ts";
 import type { Resource } from "../../resource.ts";
-import { type HostContext, notComputed } from "../host-context.ts";
+import { fromSetting, type HostContext, notComputed } from "../host-context.ts";
 import { linesFile } from "../make-resource.ts";
 import type { Section } from "../resolved-profile.ts";
 import { planSlots, type SlotPlan } from "./executor-slots.ts";
@@ -52,6 +53,10 @@ export function clusterFile(
   };
   const mine = executors.filter(({ name }) => name === context.host.name);
   const shown = mine.length > 0 ? mine : executors;
+  // What cannot be an address is told where keepalived is set up.
+  const virtualIp = context.roles.has("virtualIp") ? context.text("virtualIp") : undefined;
+  const virtualAddress = virtualIp?.value.replace(/\/\d+$/, "");
+  const isAddress = virtualAddress !== undefined && isIP(virtualAddress) !== 0;
   const lines = [
     "apiVersion: escapement/v1",
     "kind: Cluster",
@@ -63,6 +68,7 @@ export function clusterFile(
     "  scheduler:",
     ...leases.map((line) => `    ${line}`),
     `    lookAhead: ${formatDuration(lookAhead)}`,
+    ...(isAddress ? [`    virtualAddress: ${JSON.stringify(virtualAddress)}`] : []),
     "    nodes:",
     ...schedulers.flatMap(({ name }) => node(name, http(name, "scheduler"))),
     "  executor:",
@@ -105,6 +111,7 @@ export function clusterFile(
       unavailable: slots && !isKnown(slots) ? slots.unknown : undefined,
       provenance: [
         section.written("lookAhead", formatDuration(lookAhead)),
+        ...(virtualIp && isAddress ? [fromSetting("cluster.virtualAddress", virtualIp)] : []),
         section.written("lease", formatDuration(lease)),
         section.written("renewEvery", formatDuration(renewEvery)),
         section.written("stopEarly", formatDuration(stopEarly)),
