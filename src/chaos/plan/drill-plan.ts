@@ -1,0 +1,149 @@
+/** What a run would do, said before it is done: what it touches, for how long, how it comes back. Pure. */
+import { formatDuration } from "../../base/duration.ts";
+import type {
+  DrillDefinition,
+  DrillRole,
+  DrillVariant,
+  PassRules,
+  ResolvedDrill,
+} from "../../spec/drill-definition.ts";
+import { type DrillTimes, drillTimes, type LeaseTimes } from "./drill-times.ts";
+import type { ClusterHost, ClusterRoles } from "./drilled-cluster.ts";
+import { faultText, proofText, roleText, wayBackText } from "./fault-text.ts";
+import { selectTarget } from "./select-target.ts";
+
+export interface VariantPlan {
+  readonly variant: string;
+  /** The host it would be now; the run chooses again when its load is on. */
+  readonly host: string | null;
+  /** Others that could be chosen by then. */
+  readonly also: readonly string[];
+  /** Why there is no target; null when there is one, or when the records were not asked. */
+  readonly refused: string | null;
+  readonly role: DrillRole;
+  readonly fault: string;
+  readonly wayBack: string;
+  readonly times: DrillTimes;
+  readonly proof: readonly string[];
+  readonly pass: readonly string[];
+}
+
+export interface DrillPlan {
+  readonly drill: string;
+  readonly class: string;
+  readonly digest: string;
+  readonly description: string;
+  readonly before: readonly string[];
+  readonly load: string;
+  readonly abort: readonly string[];
+  readonly variants: readonly VariantPlan[];
+  /** The least that the whole run takes. */
+  readonly expectedMs: number;
+  /** No fault stays longer than this, each counted from its begin. */
+  readonly longestFaultMs: number;
+}
+
+export interface PlanQuestion {
+  readonly drill: ResolvedDrill;
+  /** Only these; empty: all. */
+  readonly variants: readonly string[];
+  readonly leases: LeaseTimes;
+  readonly hosts: readonly ClusterHost[];
+  /** Undefined: the records were not asked, so nobody knows who leads. */
+  readonly roles: ClusterRoles | undefined;
+  /** Hosts of the command line. */
+  readonly named: readonly string[];
+}
+
+export function planDrill({ drill, variants: wanted, leases, hosts, roles, named }: PlanQuestion): DrillPlan {
+  const { definition, digest } = drill;
+  const chosen = definition.variants.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  const variants = chosen.map((variant): VariantPlan => {
+    const choice =
+      roles &&
+      selectTarget({ variant, blastRadius: definition.blastRadius, hosts, roles, named, loaded: false });
+    return {
+      variant: variant.name,
+      host: choice && "target" in choice ? choice.target.host : null,
+      also: choice && "target" in choice ? choice.also.map(({ host }) => host) : [],
+      refused: choice && "refused" in choice ? choice.refused : null,
+      role: variant.target.role,
+      fault: faultText(variant.fault, variant.target.role),
+      wayBack: wayBackText(variant.fault),
+      times: drillTimes(variant, definition.settle, leases),
+      proof: variant.proof.map(proofText),
+      pass: passTexts(variant.pass),
+    };
+  });
+  return {
+    drill: definition.name,
+    class: definition.class,
+    digest,
+    description: definition.description,
+    before: beforeTexts(definition),
+    load: loadText(definition),
+    abort: abortTexts(definition, chosen),
+    variants,
+    expectedMs: variants.reduce((sum, { times }) => sum + times.expectedMs, 0),
+    longestFaultMs: Math.max(...variants.map(({ times }) => times.limitMs)),
+  };
+}
+
+export function beforeTexts({ steadyState }: DrillDefinition): string[] {
+  return [
+    ...(steadyState.standbyHealthy ? ["a standby is ready to lead"] : []),
+    `every clock is less than ${formatDuration(steadyState.offsetBelowMs)} off`,
+    `fewer than ${steadyState.backlogBelow} shards wait`,
+    ...(steadyState.noCriticalAlerts ? ["no critical alert is open"] : []),
+    "no other drill is on, and drills are not halted",
+  ];
+}
+
+export function loadText({ load }: DrillDefinition): string {
+  const jobs = load.jobs === 1 ? "a job" : `${load.jobs} jobs`;
+  return `${jobs} of its own, every ${formatDuration(load.everyMs)}, ${load.shards} shard(s) of ${formatDuration(load.shardMs)}; at least ${load.obligations} fires must come due during the fault`;
+}
+
+function abortTexts({ abort }: DrillDefinition, variants: readonly DrillVariant[]): string[] {
+  const fills = variants.some(({ fault }) => fault.kind === "fill-disk");
+  return [
+    "somebody halts or aborts it",
+    `more than ${abort.backlogOver} shards wait`,
+    ...(abort.otherHostUnhealthy ? ["another host is not what it was"] : []),
+    ...(fills
+      ? []
+      : [`less than ${Math.round(abort.freeBelowBytes / 1_048_576)} MiB are free on the target`]),
+  ];
+}
+
+export function passTexts(pass: PassRules): string[] {
+  const allowed = pass.allowedFailures;
+  return [
+    allowed.length === 0
+      ? "every fire once: nothing lost, doubled, early, late or half done"
+      : `no finding but ${allowed.join(", ")}`,
+    ...(pass.refusedStaleWrites > 0
+      ? [`at least ${pass.refusedStaleWrites} write(s) of the former holder refused`]
+      : []),
+    ...(pass.takeoverWithinMs === undefined
+      ? []
+      : [`somebody else goes on within ${formatDuration(pass.takeoverWithinMs)}`]),
+    ...(pass.restartedWithinMs === undefined
+      ? []
+      : [`its unit runs again within ${formatDuration(pass.restartedWithinMs)}`]),
+    ...(pass.offsetBelowMs === undefined
+      ? []
+      : [`its clock is less than ${formatDuration(pass.offsetBelowMs)} off afterwards`]),
+    ...(pass.culpritNamed ? ["comparing all clocks names this host and no other"] : []),
+    "nothing of the drill is left on any host",
+  ];
+}
+
+/** Where a variant would strike, in words. */
+export function whereText({ host, also, refused, role }: VariantPlan): string {
+  if (refused !== null) return `nowhere: ${refused}`;
+  if (host === null) return `${roleText(role)}; which host, the records say when it begins`;
+  return also.length === 0
+    ? `${host}, ${roleText(role)}`
+    : `${host}, ${roleText(role)} (or ${also.join(", ")})`;
+}
