@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { ExitCode } from "../base/exit-code.ts";
 import { buildAck } from "./alerts/ack.ts";
+import { buildCheck } from "./alerts/check-file.ts";
 import { buildList } from "./alerts/list.ts";
 import { buildSilence, buildUnsilence } from "./alerts/silence.ts";
 import { buildTest } from "./alerts/test-channels.ts";
@@ -12,7 +13,7 @@ export function build(): Command {
     examples: ["escapement alerts list", "escapement alerts test --watch watch.yaml"],
     exitCodes: [ExitCode.ok],
   });
-  for (const buildSubcommand of [buildList, buildAck, buildSilence, buildUnsilence, buildTest])
+  for (const buildSubcommand of [buildList, buildAck, buildSilence, buildUnsilence, buildTest, buildCheck])
     command.addCommand(buildSubcommand());
   return command;
 }

@@ -5,6 +5,7 @@ import { defineCommand } from "./command.ts";
 import { buildGrant } from "./store/grant.ts";
 import { buildMigrate } from "./store/migrate.ts";
 import { buildPrune } from "./store/prune.ts";
+import { buildReportDisk } from "./store/report-disk.ts";
 import { buildStatus } from "./store/status.ts";
 
 export function build(): Command {
@@ -15,7 +16,7 @@ export function build(): Command {
     ],
     exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.refused, ExitCode.unavailable],
   });
-  for (const buildSubcommand of [buildMigrate, buildStatus, buildPrune, buildGrant])
+  for (const buildSubcommand of [buildMigrate, buildStatus, buildPrune, buildGrant, buildReportDisk])
     command.addCommand(buildSubcommand());
   return command;
 }

@@ -27,6 +27,7 @@ export const siteSettings = {
   virtualRouterId: 51,
   jobUsers: ["settle", "payout"],
   logArchive: "/srv/archive",
+  watchFile: "test/cases/provision/watch.yaml",
 } as const;
 
 export const siteHosts: readonly SiteHost[] = [

@@ -11,6 +11,7 @@ import { computed, type HostContext, notComputed } from "../host-context.ts";
 import { directory, linesFile, packageOf, unit } from "../make-resource.ts";
 import type { Section } from "../resolved-profile.ts";
 import type { Feature } from "./feature.ts";
+import { storeDiskReport } from "./store-disk.ts";
 
 const mebibyte = 2 ** 20;
 /** What is computed from memory and cores. */
@@ -90,6 +91,7 @@ export const recordStore: Feature<"recordStore"> = (section, context) => {
       risk: "high",
       after: [`file:${folder}/conf.d/escapement.conf`, `file:${folder}/pg_hba.conf`],
     }),
+    ...storeDiskReport({ database, port, after: `unit:${service}` }),
   ];
 };
 

@@ -1,12 +1,14 @@
-/** The watchman's service. */
+/** The watchman's service, and its watch file. */
+import { basename } from "node:path";
 import { formatBytes } from "../../../base/bytes.ts";
 import { daemonUnit, hardening } from "./daemon-unit.ts";
 import type { Feature } from "./feature.ts";
 import { toolkitUser } from "./paths.ts";
+import { watchFile, watchFileFor, watchState } from "./watch-file.ts";
 
 export const watchman: Feature<"watchman"> = (section, context) => {
   const { memoryMax, cpuWeight, tasksMax, oomScore, httpPort } = section.value;
-  return daemonUnit({
+  const unit = daemonUnit({
     name: "watchman",
     description: "Escapement watchman",
     node: context.host.name,
@@ -25,8 +27,9 @@ export const watchman: Feature<"watchman"> = (section, context) => {
       "ProtectHome=yes",
       "RestrictSUIDSGID=yes",
       "CapabilityBoundingSet=",
+      `StateDirectory=${basename(watchState)}`,
     ],
-    after: [`user:${toolkitUser}`],
+    after: [`user:${toolkitUser}`, `file:${watchFile}`],
     provenance: [
       section.written("httpPort", httpPort),
       section.written("memoryMax", formatBytes(memoryMax)),
@@ -35,4 +38,5 @@ export const watchman: Feature<"watchman"> = (section, context) => {
       section.written("oomScore", oomScore),
     ],
   });
+  return [watchFileFor(context), ...unit];
 };
