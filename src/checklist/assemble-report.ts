@@ -29,13 +29,16 @@ export function assembleReport(assembly: Assembly): {
   readonly report: ChecklistReport;
   readonly notNeeded: readonly Waiver[];
 } {
-  const { head, runs, waivers, known, baseline } = assembly;
+  const { head, runs, waivers, known, baseline, locate } = assembly;
   const now = new Date(head.at);
   const measured = runs.map((run) => reportItem(run, assembly));
   const allScopes = head.asked.job === null;
   const { items, problems, notNeeded } = applyWaivers(measured, { waivers, now, known, allScopes });
   const sorted = [...items].sort((a, b) => a.number - b.number);
-  const parts = { ...head, items: sorted, waiverProblems: [...problems] };
+  const waiverProblems = problems.map((problem) =>
+    isInRepository(problem.file) ? problem : { ...problem, ...locate({ kind: "cluster", name: "" }) },
+  );
+  const parts = { ...head, items: sorted, waiverProblems };
   const { outcome, reasons } = judge(parts, now);
   const trend = baseline && trendAgainst(baseline.summary, sorted, now, baseline.from);
   return { report: { ...parts, ...(trend && { trend }), outcome, reasons: [...reasons] }, notNeeded };
