@@ -1,0 +1,89 @@
+/** Item 3: what happens when the last run is not over is decided, and decided for the whole cluster. */
+import { readOverlaps } from "../../store/checklist/applied-jobs.ts";
+import { readFunctions } from "../../store/checklist/functions.ts";
+import type { CheckContext } from "../context.ts";
+import type { ChecklistItem, Result } from "../item.ts";
+import { pairs, policyInForce, unwritten } from "./job-files.ts";
+import { inParts, openStore } from "./parts.ts";
+import { clusterScope, jobLocation, jobName, jobScope, queryEvidence, result } from "./verdicts.ts";
+
+export const blockingPolicy: ChecklistItem<CheckContext> = {
+  number: 3,
+  id: "blocking-policy",
+  question: "Is it written for every job what happens when a fire comes due while the last one runs?",
+  why: "A default is a decision that nobody took. A policy that each machine keeps for itself lets two machines run the same job side by side.",
+  how: "The policy of every job file is compared with the version that the store fires by. The functions that open executions must be those of the migrations, which decide under the job's row lock; and the records must hold no execution that began before the one ahead of it was over.",
+  check: (context) =>
+    inParts(context, {
+      "what the files say": async () => unwritten(context, ["blocking"], "write spec.blocking into the job"),
+      "the policies in the store": () => policies(context),
+      "the functions that open executions": () => gate(context),
+      "the executions of the window": () => overlaps(context),
+    }),
+};
+
+async function policies(context: CheckContext): Promise<Result[]> {
+  const found = await pairs(context);
+  const results = found.pairs.map((pair) => policyInForce(context, pair, "blocking"));
+  const { jobs, allJobs } = context.definitions;
+  // With --job only some are looked at.
+  if (jobs.length !== allJobs.length) return results;
+  const written = new Set(allJobs.map(({ definition }) => jobName(definition)));
+  const strangers = found.looked.rows.filter(({ job, state }) => state === "active" && !written.has(job));
+  for (const row of strangers) {
+    results.push(
+      result(
+        { kind: "job", name: row.job },
+        "fail",
+        `${row.job} fires, and no file says by which policy`,
+        [queryEvidence(context, found.looked, [row])],
+        { todo: `keep its file beside the others, or: escapement jobs delete ${row.job}` },
+      ),
+    );
+  }
+  return results;
+}
+
+const openers = ["open_due", "open_one", "unopen_overdue"];
+
+async function gate(context: CheckContext): Promise<Result[]> {
+  const looked = await readFunctions(openStore(context), openers);
+  const evidence = [
+    queryEvidence(
+      context,
+      looked,
+      looked.rows.map(({ signature, md5, asMigrated }) => ({ signature, md5, asMigrated })),
+    ),
+  ];
+  const scope = clusterScope(context);
+  const gone = openers.filter((name) => !looked.rows.some((row) => row.name === name));
+  const changed = looked.rows.filter((row) => !row.asMigrated).map(({ name }) => name);
+  if (gone.length + changed.length > 0) {
+    const message = `not as the migrations made them: ${[...gone, ...changed].join(", ")}`;
+    return [result(scope, "fail", message, evidence, { todo: "escapement store status, then restore them" })];
+  }
+  const locks = looked.rows.find(({ name }) => name === "open_due")!.source;
+  if (!/FROM escapement\.job j[^;]*FOR NO KEY UPDATE SKIP LOCKED/.test(locks))
+    return [result(scope, "unknown", "open_due does not show its row lock", evidence)];
+  return [
+    result(scope, "pass", "executions are opened under the job's row lock, whoever opens them", evidence),
+  ];
+}
+
+async function overlaps(context: CheckContext): Promise<Result[]> {
+  const { from, to } = context.window;
+  const db = openStore(context);
+  const [looked, { pairs: known }] = [await readOverlaps(db, from, to), await pairs(context)];
+  const evidence = [queryEvidence(context, looked)];
+  const results = known.flatMap(({ job, applied }) => {
+    const row = looked.rows.find(({ jobId }) => jobId === applied?.jobId);
+    if (!row) return [];
+    const message = `${row.count} execution(s) began while another was not over, the first at ${row.fireTime.toISOString()}`;
+    const todo = `escapement diagnose duplicates, then find who started it`;
+    return [result(jobScope(job), "fail", message, evidence, { todo, location: jobLocation(job) })];
+  });
+  return [
+    result(clusterScope(context), "pass", "executions were held against each other", evidence),
+    ...results,
+  ];
+}

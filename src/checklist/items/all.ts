@@ -1,0 +1,14 @@
+/** Every item, by number. */
+import type { CheckContext } from "../context.ts";
+import type { ChecklistItem } from "../item.ts";
+import { uniqueConstraint } from "./01-unique-constraint.ts";
+import { blockingPolicy } from "./03-blocking-policy.ts";
+import { misfirePolicy } from "./04-misfire-policy.ts";
+import { catchUpCaps } from "./05-catch-up-caps.ts";
+
+export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
+  uniqueConstraint,
+  blockingPolicy,
+  misfirePolicy,
+  catchUpCaps,
+];

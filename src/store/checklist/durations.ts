@@ -1,0 +1,40 @@
+/** How long jobs take by the records, and on which days they took longest. */
+import type { Queryable } from "../database.ts";
+import { type Look, look } from "./look.ts";
+
+export interface DurationRow {
+  readonly jobId: number;
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** The fire that took longest. */
+  readonly maxAt: Date;
+  /** Successes of the last or the first day of a month, by the calendar of the job's zone. */
+  readonly monthEnds: number;
+  readonly first: Date;
+  readonly last: Date;
+}
+
+/** Of every job's successes since, reruns left out: they count from their first start. */
+export function readDurations(db: Queryable, from: Date): Promise<Look<DurationRow>> {
+  return look<DurationRow>(
+    db,
+    `WITH done AS (
+       SELECT e.job_id, e.fire_time, e.duration_ms, e.fire_time AT TIME ZONE (v.definition ->> 'timeZone') AS local
+       FROM escapement.execution e
+       JOIN escapement.job j ON j.job_id = e.job_id AND j.state <> 'deleted'
+       JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version
+       WHERE e.status = 'success' AND e.run_no = 1 AND e.duration_ms IS NOT NULL AND e.fire_time >= $1
+     ), per_job AS (
+       SELECT job_id, count(*) AS count, percentile_cont(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY duration_ms) AS p,
+         max(duration_ms) AS longest, min(fire_time) AS first, max(fire_time) AS last,
+         count(*) FILTER (WHERE extract(day FROM local) = 1 OR extract(day FROM local + interval '1 day') = 1) AS month_ends
+       FROM done GROUP BY job_id)
+     SELECT p.job_id AS "jobId", p.count, p.p[1] AS "p50Ms", p.p[2] AS "p99Ms", p.longest AS "maxMs", d.fire_time AS "maxAt",
+       p.month_ends AS "monthEnds", p.first, p.last
+     FROM per_job p CROSS JOIN LATERAL (
+       SELECT max(fire_time) AS fire_time FROM done WHERE done.job_id = p.job_id AND done.duration_ms = p.longest) d`,
+    [from],
+  );
+}
