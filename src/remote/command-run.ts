@@ -18,7 +18,7 @@ import { EscapementError } from "../base/errors.ts";
 import { monotonicMs } from "../base/monotonic.ts";
 import { MarkedStream } from "./marked-stream.ts";
 import type { ExecRequest, ExecResult } from "./remote.ts";
-import { hostScript, type Marks } from "./shell-line.ts";
+import { forcedWords, hostScript, type Marks } from "./shell-line.ts";
 
 /** The three streams of a command that has just been started, and its end. */
 export interface CommandCarrier {
@@ -41,8 +41,8 @@ export interface CommandContext {
   readonly user: string;
   /** The answer to sudo; undefined: sudo must not ask. */
   readonly sudoPassword?: string;
-  /** Starts the script with sh on the host. */
-  start(script: string): Promise<CommandCarrier>;
+  /** Starts the script with sh on the host; a forced command is handed the words as they are. */
+  start(script: string, forced: boolean): Promise<CommandCarrier>;
 }
 
 const defaultMaxOutputBytes = 16 * 1024 * 1024;
@@ -53,16 +53,23 @@ export async function runCommand(request: CommandRequest, context: CommandContex
   const nonce = randomBytes(9).toString("hex");
   // The ~ is one of the characters that the line does not carry as they are: a shell that
   // prints the line (set -x in .bashrc) prints no mark.
-  const marks: Marks = { start: `escapement-start-${nonce}~`, prompt: `escapement-sudo-${nonce}~` };
-  const script = hostScript({
-    argv: request.argv,
-    marks,
-    asRoot: request.asRoot ?? false,
-    sudoMayAsk: context.sudoPassword !== undefined,
-    deadlineMs: request.deadlineMs,
-  });
+  const forced = request.forced ?? false;
+  // A forced command is no shell of ours: it writes no mark.
+  const marks: Marks = {
+    start: forced ? "" : `escapement-start-${nonce}~`,
+    prompt: `escapement-sudo-${nonce}~`,
+  };
+  const script = forced
+    ? forcedWords(request.argv)
+    : hostScript({
+        argv: request.argv,
+        marks,
+        asRoot: request.asRoot ?? false,
+        sudoMayAsk: context.sudoPassword !== undefined,
+        deadlineMs: request.deadlineMs,
+      });
   return withDeadline(request, context.host, async (onKill) => {
-    const carrier = await context.start(script);
+    const carrier = await context.start(script, forced);
     onKill(() => carrier.kill());
     const run = new Run(request, context, carrier, marks);
     const { exitCode, signal } = await run.end();
@@ -115,6 +122,7 @@ class Run {
     });
     for (const stream of [stdout, stderr]) stream.on("error", () => {});
     this.#refused.promise.catch(() => {});
+    this.#feed();
     return Promise.race([ended, this.#refused.promise]);
   }
 

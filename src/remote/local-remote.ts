@@ -23,7 +23,7 @@ class LocalRemote implements Remote {
       host: target.host,
       user: userInfo().username,
       ...(sudoPassword !== undefined && { sudoPassword }),
-      start: (script) => this.#start(script),
+      start: (script, forced) => this.#start(script, forced),
     };
   }
 
@@ -44,10 +44,11 @@ class LocalRemote implements Remote {
     return runCommand(request, this.#context);
   }
 
-  async #start(script: string): Promise<CommandCarrier> {
+  async #start(script: string, forced: boolean): Promise<CommandCarrier> {
     const lost = (reason: string) =>
       new EscapementError("E_HOST_LOST", { host: this.host, what: "a command", reason });
     if (this.#closed) throw lost("it was closed on this side");
+    if (forced) throw lost("a forced command is a matter of sshd, and this machine is reached without it");
     const child = spawn("/bin/sh", ["-c", loginShellLine(script)], { detached: true });
     const ended = new Promise<{ exitCode: number | null; signal?: string }>((resolve, reject) => {
       child.once("error", (error) => reject(lost(messageOf(error))));

@@ -16,8 +16,10 @@ export class MarkedStream {
   #started = false;
   truncated = false;
 
+  /** @param mark empty: everything is the command's */
   constructor(mark: string, maxBytes: number) {
     this.#mark = Buffer.from(mark);
+    this.#started = mark === "";
     this.#maxBytes = maxBytes;
   }
 

@@ -8,6 +8,12 @@
 export interface ExecRequest {
   /** Program and arguments, quoted for the remote shell by the implementation. */
   readonly argv: readonly string[];
+  /**
+   * The host runs one program whatever it is asked (a forced command), which reads the words itself:
+   * they are sent as they are, with single blanks between them, and no shell of ours around them.
+   * The words must be plain. Over ssh only; the deadline is kept on this side alone.
+   */
+  readonly forced?: boolean;
   /** Written to the command's standard input, which is then closed. Never shown in a process list. */
   readonly stdin?: string | Uint8Array;
   /** Run as root through sudo where the connection's user is not root. */

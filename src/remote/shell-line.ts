@@ -17,6 +17,14 @@ export function quoteWords(words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
 }
 
+/** The words of a forced command, as they are. @throws E_BUG for a word that a shell could read in its own way */
+export function forcedWords(words: readonly string[]): string {
+  const odd = words.find((word) => !/^[\w@=:,./+-]+$/.test(word));
+  if (odd !== undefined)
+    throw new EscapementError("E_BUG", { what: `a word for a forced command that is not plain: ${odd}` });
+  return words.join(" ");
+}
+
 /** A line that runs `script` with sh, whichever shell reads the line. */
 export function loginShellLine(script: string): string {
   // The script must not end in a newline: command substitution would drop it.

@@ -70,7 +70,7 @@ class SshRemote implements Remote {
       host: this.host,
       user: this.#user,
       ...(this.#sudoPassword !== undefined && { sudoPassword: this.#sudoPassword }),
-      start: (script) => this.#start(script),
+      start: (script, forced) => this.#start(forced ? script : loginShellLine(script)),
     });
   }
 
@@ -83,11 +83,11 @@ class SshRemote implements Remote {
     return new EscapementError("E_HOST_LOST", { host: this.host, what: "a command", reason });
   }
 
-  async #start(script: string): Promise<CommandCarrier> {
+  async #start(line: string): Promise<CommandCarrier> {
     for (;;) {
       const leave = await this.#turnstile.enter();
       try {
-        return await this.#open(loginShellLine(script), leave);
+        return await this.#open(line, leave);
       } catch (error) {
         const others = this.#turnstile.inside - 1;
         leave();
