@@ -13,6 +13,12 @@ const tiers = [
     package: "systemd-container",
     present: () => existsSync("/usr/bin/systemd-nspawn"),
   },
+  {
+    tier: "virtual machines of the lab",
+    package: "qemu-system-x86",
+    present: () => hasProgram("qemu-system-x86_64"),
+  },
+  { tier: "virtual machines of the lab", package: "qemu-utils", present: () => hasProgram("qemu-img") },
   { tier: "hosts of the lab", package: "iproute2", present: () => hasProgram("ip") },
   { tier: "hosts of the lab", package: "nftables", present: () => hasProgram("nft") },
   { tier: "hosts of the lab", package: "apt-utils", present: () => hasProgram("apt-ftparchive") },

@@ -20,6 +20,8 @@ export const noHosts = unavailable(`hosts (${reason})`, reason === undefined);
 export interface HostLabOptions {
   /** How many of the six of a whole cluster, or their names. Default: all six. */
   readonly hosts?: number | readonly string[];
+  /** Which of them are virtual machines. Default: none. */
+  readonly virtual?: readonly string[];
 }
 
 let count = 0;
@@ -39,7 +41,9 @@ export function hostLab(options: HostLabOptions = {}): () => HostLab {
     folder = mkdtempSync(join(tmpdir(), "escapement-host-lab-"));
     lab = await HostLab.up({
       name: `t${process.pid}-${count}`,
-      hosts: typeof wanted === "number" ? countedHosts(wanted) : namedHosts(wanted),
+      hosts: (typeof wanted === "number" ? countedHosts(wanted) : namedHosts(wanted)).map((host) =>
+        options.virtual?.includes(host.name) ? { ...host, machine: "virtual" } : host,
+      ),
       folder,
       owned: true,
     });

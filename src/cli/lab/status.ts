@@ -14,13 +14,19 @@ export function buildStatus(): Command {
     .option("--json", "print one JSON document")
     .action(async (options: { readonly name?: string; readonly json?: boolean }) => {
       const { capabilities, whyNoHosts } = await import("../../lab/hosts/capabilities.ts");
+      const { whyNoMachines } = await import("../../lab/vm/accelerator.ts");
       const { listLabs } = await import("../../lab/hosts/list-labs.ts");
       const labs = listLabs(options.name);
       const reason = await whyNoHosts();
-      const abilities = capabilities(reason);
+      const machines = labs.flatMap((lab) => lab.hosts.filter((host) => host.machine === "virtual"));
+      const abilities = capabilities(
+        reason,
+        machines.map((host) => host.name),
+      );
+      const noMachines = reason ?? whyNoMachines();
       const tiers = [
         { tier: "hosts", available: reason === undefined, ...(reason === undefined ? {} : { reason }) },
-        { tier: "vm", available: false, reason: "virtual machines are not built yet" },
+        { tier: "vm", available: noMachines === undefined, ...(noMachines ? { reason: noMachines } : {}) },
       ];
       if (options.json) return printJson({ labs, tiers, capabilities: abilities });
       if (labs.length === 0) print("no lab");
@@ -29,7 +35,9 @@ export function buildStatus(): Command {
           `lab ${lab.name}: ${lab.condition}${lab.inventoryFile ? `, inventory ${lab.inventoryFile}` : ""}`,
         );
         if (lab.hosts.length > 0)
-          print(`${table(["host", "address", "profile", "power", "clock", "cut"], rows(lab.hosts))}\n`);
+          print(
+            `${table(["host", "address", "profile", "machine", "power", "clock", "cut"], rows(lab.hosts))}\n`,
+          );
       }
       if (reason !== undefined) print(`no hosts here: ${reason}`);
       const verdicts = abilities.map((one) => [
@@ -46,6 +54,7 @@ function rows(hosts: readonly HostStatus[]): string[][] {
     host.name,
     host.address,
     host.profile,
+    host.machine,
     host.power,
     host.clockOffsetSeconds === 0
       ? "right"

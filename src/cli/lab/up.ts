@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { EscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import { monotonicMs } from "../../base/monotonic.ts";
+import type { WantedHost } from "../../lab/hosts/default-hosts.ts";
 import { defineCommand } from "../command.ts";
 import { print, printJson, say, table } from "../terminal.ts";
 import { type LabChoice, withLabName } from "./which-lab.ts";
@@ -10,6 +11,7 @@ import { type LabChoice, withLabName } from "./which-lab.ts";
 interface UpOptions extends LabChoice {
   readonly hosts: readonly string[];
   readonly tier: string;
+  readonly virtual?: readonly string[];
   readonly output: string;
   readonly json?: boolean;
 }
@@ -20,6 +22,7 @@ export function buildUp(): Command {
       "escapement lab up",
       "escapement lab up --name two --hosts sched-1 exec-1 -o two",
       "escapement lab up --hosts 3 --json",
+      "escapement lab up --virtual exec-1",
     ],
     exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.unavailable, ExitCode.interrupted],
     notes:
@@ -28,6 +31,7 @@ export function buildUp(): Command {
   return withLabName(command)
     .option("--hosts <number or names...>", "how many, or their names", ["6"])
     .option("--tier <tier>", "hosts, process or vm", "hosts")
+    .option("--virtual <names...>", "which hosts are virtual machines, beside the others (vm: all)")
     .option("-o, --output <folder>", "where inventory.yaml, known_hosts and id_ed25519 go", "escapement-lab")
     .option("--json", "print one JSON document")
     .action(async (options: UpOptions) => {
@@ -40,7 +44,7 @@ export function buildUp(): Command {
       const stop = stopOnSignal();
       const lab = await HostLab.up({
         name: options.name,
-        hosts: counted ? countedHosts(Number(first)) : namedHosts(options.hosts),
+        hosts: withMachines(counted ? countedHosts(Number(first)) : namedHosts(options.hosts), options),
         folder: options.output,
         say,
         signal: stop,
@@ -54,19 +58,30 @@ export function buildUp(): Command {
     });
 }
 
-/** The other tiers are reached in other ways, or not yet. */
+/** Which of the hosts are virtual machines. @throws E_BAD_VALUE for a name that is no host of the lab */
+function withMachines(hosts: readonly WantedHost[], options: UpOptions): WantedHost[] {
+  for (const name of options.virtual ?? []) {
+    if (hosts.some((host) => host.name === name)) continue;
+    throw new EscapementError("E_BAD_VALUE", {
+      option: "--virtual",
+      value: name,
+      expected: "a host of the lab",
+      hint: `the hosts are ${hosts.map((host) => host.name).join(", ")}`,
+    });
+  }
+  const virtual = (name: string) => options.tier === "vm" || options.virtual?.includes(name);
+  return hosts.map((host) => (virtual(host.name) ? { ...host, machine: "virtual" } : host));
+}
+
+/** The process tier is reached in other ways. */
 function checkTier(tier: string): void {
   const elsewhere: Record<string, [reason: string, hint: string]> = {
     process: [
       "a cluster of processes ends with the program that starts it",
       "escapement demo runs one; tests call startProcessCluster, see docs/lab.md",
     ],
-    vm: [
-      "virtual machines are not built yet",
-      "use --tier hosts; what needs a virtual machine stays unknown",
-    ],
   };
-  if (tier === "hosts") return;
+  if (tier === "hosts" || tier === "vm") return;
   const answer = elsewhere[tier];
   if (answer) throw new EscapementError("E_LAB_TIER", { tier, reason: answer[0], hint: answer[1] });
   throw new EscapementError("E_BAD_VALUE", {

@@ -1,6 +1,7 @@
 /** The steps from a claimed name to hosts that answer. Whoever calls it takes the lab down when a step fails. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import { bringUpGuest } from "../vm/lab-guest.ts";
 import { makeKey, personalise } from "./host-files.ts";
 import { mountDisk, startHost, waitForHost } from "./host-machine.ts";
 import { createNetwork, plugIn } from "./lab-network.ts";
@@ -28,6 +29,7 @@ export async function bringUp(
   say(`starting ${state.hosts.length} hosts`);
   const knownHosts = await Promise.all(
     state.hosts.map(async (host) => {
+      if (host.machine === "virtual") return bringUpGuest(place, state, host, keys, signal);
       await mountDisk(place, host.name, state.layers);
       const line = await personalise(place, state, host, keys);
       await plugIn(place, state, host);
@@ -39,6 +41,8 @@ export async function bringUp(
   writeOutput(state, knownHosts, keys.opsPassword);
   await Promise.all([
     waitForTimeSource(state),
-    ...state.hosts.map((host) => waitForHost(place, host, signal)),
+    ...state.hosts
+      .filter((host) => host.machine === "container")
+      .map((host) => waitForHost(place, host, signal)),
   ]);
 }

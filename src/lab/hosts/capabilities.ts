@@ -93,22 +93,35 @@ async function probeNamespaces(): Promise<string | undefined> {
   return `the kernel allows no private network here: ${result.stderr.trim().split("\n")[0] ?? "no reason given"}`;
 }
 
-/** @param reason why there is no hosts tier, from {@link whyNoHosts} */
-export function capabilities(reason: string | undefined): Capability[] {
+/** What a virtual machine of the lab shows that a container does not. */
+const virtualCan: Readonly<Record<string, string>> = {
+  "kernel-clock": "the wall clock is the machine's own",
+  "systemd-clock": "the wall clock is the machine's own",
+  "chronyd-steers": "chronyd sets and slews the machine's clock",
+  "kernel-settings": "the kernel is the machine's own",
+  "kernel-modules": "the kernel is the machine's own",
+  "packet-delay": "the machine's kernel has netem",
+  "write-loss": "what the machine's kernel had not written is lost with its power",
+  disks: "the machine has a block device of its own",
+};
+
+/**
+ * @param reason why there is no hosts tier, from {@link whyNoHosts}
+ * @param virtual names of the hosts that are virtual machines
+ */
+export function capabilities(reason: string | undefined, virtual: readonly string[] = []): Capability[] {
   const here = Object.entries(can).map(
     ([name, what]): Capability =>
       reason === undefined
         ? { name, verdict: "available", reason: what }
         : { name, verdict: "unknown", needs: "needs-setup", reason },
   );
-  const elsewhere = cannot.map(
-    ([name, needs, why]): Capability => ({
-      name,
-      verdict: "unknown",
-      needs,
-      reason: why,
-    }),
-  );
+  const elsewhere = cannot.map(([name, needs, why]): Capability => {
+    const shown = virtualCan[name];
+    return shown !== undefined && virtual.length > 0
+      ? { name, verdict: "available", reason: `on ${virtual.join(", ")}: ${shown}` }
+      : { name, verdict: "unknown", needs, reason: why };
+  });
   return [...here, ...elsewhere];
 }
 

@@ -6,6 +6,8 @@ import type { LabHost } from "./lab-state.ts";
 export interface WantedHost {
   readonly name: string;
   readonly profile: string;
+  /** Default: container. */
+  readonly machine?: LabHost["machine"];
 }
 
 /** The first address of a host; those from 200 on are the lab's own. */
@@ -69,6 +71,7 @@ export function placeHosts(wanted: readonly WantedHost[], network: string): LabH
     seen.add(host.name);
     return {
       ...host,
+      machine: host.machine ?? "container",
       address: `${network}.${firstAddress + i}`,
       failureDomain: `rack-${(i % 2) + 1}`,
       port: `p${i + 1}`,

@@ -2,6 +2,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { EscapementError } from "../../base/errors.ts";
+import { guestRuns, killGuest, powerOnGuest, runOnGuest, setGuestClock } from "../vm/lab-guest.ts";
+import { virtualMachines } from "../vm/virtual-machines.ts";
 import { claimRange } from "./address-range.ts";
 import { bringUp } from "./bring-up.ts";
 import { whyNoHosts } from "./capabilities.ts";
@@ -71,6 +73,9 @@ export class HostLab {
     const root = await rootImage(source);
     say("package source");
     const packages = await packageRepository(source, root);
+    const virtual = options.hosts.some((host) => host.machine === "virtual")
+      ? await virtualMachines(source, root, packages, say)
+      : undefined;
     options.signal?.throwIfAborted();
     claim(place);
     try {
@@ -93,6 +98,7 @@ export class HostLab {
         layers: [packages.lists, root],
         pool: packages.pool,
         timeSourceLayers: [packages.timeSource, root],
+        ...(virtual ? { virtual } : {}),
       };
       writeState(place, state);
       await bringUp(place, state, say, options.signal);
@@ -144,16 +150,29 @@ export class HostLab {
 
   /** Runs a command as root inside the host, past its network. A code other than 0 is a result. @throws E_LAB_HOST_OFF */
   async exec(host: string, argv: readonly string[], options: ProgramOptions = {}): Promise<ProgramResult> {
+    if (this.#isVirtual(host)) return runOnGuest(this.#place, host, argv, options);
     return runProgram([...this.insideHost(host), ...argv], options);
   }
 
   /** The same with our own standard streams. @returns the exit code; 128 and the number of the signal that ended it */
-  attach(host: string, argv: readonly string[]): Promise<number> {
+  async attach(host: string, argv: readonly string[]): Promise<number> {
+    if (this.#isVirtual(host)) {
+      const { code, stdout, stderr } = await this.exec(host, argv, { deadlineMs: 3_600_000 });
+      process.stdout.write(stdout);
+      process.stderr.write(stderr);
+      return code ?? 137;
+    }
     return attachProgram([...this.insideHost(host), ...argv]);
   }
 
   /** What to put before a command so that it runs inside the host. @throws E_LAB_HOST, E_LAB_HOST_OFF */
   insideHost(host: string): string[] {
+    if (this.#isVirtual(host))
+      throw new EscapementError("E_LAB_TIER", {
+        tier: "vm",
+        reason: `nothing of this machine runs inside ${host}`,
+        hint: "lab exec and ssh do",
+      });
     return insideHost(this.#place, hostNamed(this.state, host).name);
   }
 
@@ -189,6 +208,7 @@ export class HostLab {
   /** Pulls the plug: peers see silence, and no process of the host is left. */
   async powerOff(host: string): Promise<void> {
     const one = hostNamed(this.state, host);
+    if (one.machine === "virtual") return killGuest(this.#place, one);
     // First the cable, or the kernel would end the connections of dying processes politely.
     await unplug(this.#place, one);
     await killHost(this.#place, host);
@@ -198,6 +218,7 @@ export class HostLab {
   /** Starts a host that is off, from its own disk; returns when it answers by ssh. */
   async powerOn(host: string): Promise<void> {
     const one = hostNamed(this.state, host);
+    if (one.machine === "virtual") return powerOnGuest(this.#place, this.state, one);
     if (leaderOf(this.#place, host) !== undefined) return;
     // It may have shut itself down, with its namespace still there.
     await killHost(this.#place, host);
@@ -209,7 +230,8 @@ export class HostLab {
 
   /** Shifts the wall clock of all units of a host; 0 is the right time. Returns when they have seen it. */
   async clock(host: string, offsetSeconds: number): Promise<void> {
-    hostNamed(this.state, host);
+    const one = hostNamed(this.state, host);
+    if (one.machine === "virtual") return setGuestClock(this.#place, host, offsetSeconds);
     changeState(this.#place, (state) => ({ clocks: { ...state.clocks, [host]: offsetSeconds } }));
     await setHostClock(this.#place, host, offsetSeconds);
   }
@@ -218,12 +240,21 @@ export class HostLab {
     const { hosts, clocks, cuts } = this.state;
     return hosts.map((host) => ({
       ...host,
-      power: leaderOf(this.#place, host.name) === undefined ? "off" : "on",
+      power: this.#isOn(host) ? "on" : "off",
       clockOffsetSeconds: clocks[host.name] ?? 0,
       cuts: cuts
         .filter((cut) => cut.host === host.name)
         .map(({ direction, peers }) => ({ direction, peers })),
     }));
+  }
+
+  #isVirtual(host: string): boolean {
+    return hostNamed(this.state, host).machine === "virtual";
+  }
+
+  #isOn(host: LabHost): boolean {
+    if (host.machine === "virtual") return guestRuns(this.#place, host.name);
+    return leaderOf(this.#place, host.name) !== undefined;
   }
 
   /** Leaves nothing. Safe to call twice. */

@@ -11,6 +11,8 @@ const hostSchema = z.object({
   failureDomain: z.string(),
   /** The bridge's end of the host's cable. */
   port: z.string(),
+  /** `virtual`: a machine with a kernel and a clock of its own. */
+  machine: z.enum(["container", "virtual"]),
 });
 
 const cutSchema = z.object({
@@ -46,6 +48,21 @@ const stateSchema = z.object({
   layers: z.array(z.string()),
   pool: z.string(),
   timeSourceLayers: z.array(z.string()),
+  /** What virtual machines start from, where the lab has any. */
+  virtual: z
+    .object({
+      accelerator: z.enum(["kvm", "tcg"]),
+      /** The disk with the kept state. */
+      golden: z.string(),
+      image: z.object({
+        key: z.string(),
+        disk: z.string(),
+        packages: z.string(),
+        kernel: z.string(),
+        initialDisk: z.string(),
+      }),
+    })
+    .optional(),
 });
 
 export type LabHost = z.infer<typeof hostSchema>;

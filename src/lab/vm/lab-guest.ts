@@ -20,43 +20,72 @@ import { join } from "node:path";
 import { EscapementError } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { enterScript } from "../hosts/control-group.ts";
+import type { LabKeys } from "../hosts/host-files.ts";
 import type { LabPlace } from "../hosts/lab-place.ts";
 import { inNamespace } from "../hosts/lab-place.ts";
 import type { LabHost, LabState } from "../hosts/lab-state.ts";
 import { isAlive, processIdentity } from "../hosts/process-identity.ts";
 import { mustRun, type ProgramOptions, type ProgramResult, runProgram } from "../hosts/run-program.ts";
-import type { Accelerator } from "./accelerator.ts";
 import { keptState } from "./golden-guest.ts";
 import { agentAnswers, runInGuest } from "./guest-agent.ts";
+import { personaliseGuest } from "./guest-identity.ts";
 import { machineCommand } from "./guest-machine.ts";
-import type { VmImage } from "./vm-image.ts";
 
 /** An emulated machine that boots from its disk on a busy host. */
 const bootLimitMs = 6 * 60_000;
 
-export interface GuestPlan {
-  readonly image: VmImage;
-  readonly accelerator: Accelerator;
+/** From nothing to a machine that answers by ssh. @returns its line for known_hosts. @throws E_LAB_STEP */
+export async function bringUpGuest(
+  place: LabPlace,
+  state: LabState,
+  host: LabHost,
+  keys: LabKeys,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { golden } = planOf(state);
+  mkdirSync(place.hostFolder(host.name), { recursive: true, mode: 0o700 });
+  // Its own disk: writes go there and nowhere else.
+  cpSync(golden, file(place, host.name, "disk.qcow2"));
+  await startGuest(place, state, host, { kept: true });
+  await waitForGuest(place, host, signal, "agent");
+  const run = (argv: readonly string[], options: ProgramOptions) =>
+    runOnGuest(place, host.name, argv, options);
+  const line = await personaliseGuest(state, host, keys, run, file(place, host.name, "host-key"));
+  await waitForGuest(place, host, signal);
+  return line;
 }
 
-/** Puts the machine's own disk in its place; writes go there and nowhere else. */
-export function makeDisk(place: LabPlace, host: string, golden: string): void {
-  mkdirSync(place.hostFolder(host), { recursive: true, mode: 0o700 });
-  cpSync(golden, file(place, host, "disk.qcow2"));
+/** Starts a machine that is off, from its own disk. */
+export async function powerOnGuest(place: LabPlace, state: LabState, host: LabHost): Promise<void> {
+  if (guestRuns(place, host.name)) return;
+  await killGuest(place, host);
+  await startGuest(place, state, host, { kept: false });
+  await waitForGuest(place, host);
+}
+
+function planOf(state: LabState): NonNullable<LabState["virtual"]> {
+  if (state.virtual) return state.virtual;
+  throw new EscapementError("E_LAB_TIER", {
+    tier: "vm",
+    reason: "this lab was put up without virtual machines",
+    hint: "name them in lab up --virtual",
+  });
 }
 
 /** Plugs the machine into the lab's bridge and switches it on. @param kept from the kept state, the first time */
-export async function startGuest(
+async function startGuest(
   place: LabPlace,
+  state: LabState,
   host: LabHost,
-  plan: GuestPlan,
   options: { readonly kept: boolean },
 ): Promise<void> {
   const inside = ["ip", "-n", place.namespace];
   await mustRun([...inside, "tuntap", "add", "dev", host.port, "mode", "tap"]);
   await mustRun([...inside, "link", "set", host.port, "master", "br0", "up"]);
+  const { image, accelerator } = planOf(state);
   const command = machineCommand({
-    ...plan,
+    image,
+    accelerator,
     disk: "disk.qcow2",
     tap: host.port,
     monitorSocket: "monitor",
@@ -87,7 +116,7 @@ export function guestRuns(place: LabPlace, host: string): boolean {
 }
 
 /** Waits for the agent, and where the machine has a name already, for sshd. @throws E_LAB_STEP */
-export async function waitForGuest(
+async function waitForGuest(
   place: LabPlace,
   host: LabHost,
   signal?: AbortSignal,
@@ -151,78 +180,6 @@ export async function setGuestClock(place: LabPlace, host: string, offsetSeconds
   const { code, stderr } = await runOnGuest(place, host, ["date", "-s", `@${epoch}`]);
   if (code !== 0)
     throw new EscapementError("E_LAB_STEP", { step: `setting the clock of ${host}`, reason: stderr.trim() });
-}
-
-/** What makes this machine different from the one it was copied from. @returns its line for known_hosts */
-export async function personaliseGuest(
-  place: LabPlace,
-  state: LabState,
-  host: LabHost,
-  keys: { readonly authorizedKey: string; readonly opsPassword: string },
-): Promise<string> {
-  const key = file(place, host.name, "host-key");
-  rmSync(key, { force: true });
-  rmSync(`${key}.pub`, { force: true });
-  await mustRun(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host.name, "-f", key]);
-  const publicKey = readFileSync(`${key}.pub`, "utf8").trim();
-  const hosts = state.hosts.map((one) => `${one.address} ${one.name}`).join("\n");
-  const script = `set -e
-date -s @${(Date.now() / 1_000).toFixed(3)} >/dev/null
-printf '%s\\n' '${host.name}' > /etc/hostname
-hostname '${host.name}'
-cat > /etc/hosts <<'END'
-127.0.0.1 localhost
-::1 localhost ip6-localhost ip6-loopback
-${hosts}
-END
-tr -d - < /proc/sys/kernel/random/uuid > /etc/machine-id
-printf '# The lab has no name server; see hosts(5).\\n' > /etc/resolv.conf
-cat > /etc/systemd/system/lab-network.service <<'END'
-[Unit]
-DefaultDependencies=no
-Before=network.target
-After=systemd-udevd.service local-fs.target
-Wants=network.target
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=/sbin/ip link set eth0 address ${hardwareAddress(host.address)}
-ExecStart=/sbin/ip address replace ${host.address}/24 dev eth0
-ExecStart=/sbin/ip link set eth0 up
-ExecStart=/sbin/ip route replace default via ${state.gateway}
-[Install]
-WantedBy=multi-user.target
-END
-mkdir -p /root/.ssh /home/ops/.ssh && chmod 700 /root/.ssh /home/ops/.ssh
-for d in /root /home/ops; do printf '%s\\n' '${keys.authorizedKey}' > $d/.ssh/authorized_keys; chmod 600 $d/.ssh/authorized_keys; done
-chown -R ops:ops /home/ops/.ssh
-printf 'ops:%s\\n' '${keys.opsPassword}' | chpasswd
-(umask 077; cat > /etc/ssh/ssh_host_ed25519_key <<'END'
-${readFileSync(key, "utf8").trim()}
-END
-)
-printf '%s\\n' '${publicKey}' > /etc/ssh/ssh_host_ed25519_key.pub
-systemctl daemon-reload
-systemctl enable --quiet lab-network.service
-systemctl start lab-network.service
-systemctl restart systemd-journald ssh
-`;
-  const { code, stderr } = await runOnGuest(place, host.name, ["sh", "-s"], {
-    input: script,
-    deadlineMs: 120_000,
-  });
-  if (code !== 0)
-    throw new EscapementError("E_LAB_STEP", {
-      step: `giving virtual machine ${host.name} its name`,
-      reason: stderr.trim().split("\n").slice(-3).join("; "),
-    });
-  return `${host.address} ${publicKey.split(" ").slice(0, 2).join(" ")}`;
-}
-
-function hardwareAddress(address: string): string {
-  return ["02", "e5", ...address.split(".").map((part) => Number(part).toString(16).padStart(2, "0"))].join(
-    ":",
-  );
 }
 
 function file(place: LabPlace, host: string, name: string): string {

@@ -1,0 +1,94 @@
+/** A host that is a virtual machine, beside one that is not: what only a kernel and a clock of its own can show. */
+import { describe, expect, test } from "vitest";
+import { capabilities } from "../../../src/lab/hosts/capabilities.ts";
+import { whyNoMachines } from "../../../src/lab/vm/accelerator.ts";
+import { hostLab, noHosts } from "../../support/host-lab.ts";
+import { unavailable } from "../../support/tier.ts";
+import { until } from "../../support/until.ts";
+
+const reason = whyNoMachines();
+const noMachines = unavailable(`virtual machines (${reason})`, reason === undefined);
+
+describe.skipIf(noHosts || noMachines)("a virtual machine and a container", () => {
+  const lab = hostLab({ hosts: ["exec-1", "exec-2"], virtual: ["exec-1"] });
+  const shell = async (host: string, line: string) => {
+    const result = await lab().exec(host, ["sh", "-c", line], { deadlineMs: 120_000 });
+    expect(result.code, `${line}: ${result.stderr}${result.stdout}`).toBe(0);
+    return result.stdout.trim();
+  };
+  const offsetOf = async (host: string) => Number(await shell(host, "date +%s.%N")) - Date.now() / 1_000;
+  const reaches = async (from: string, to: string) =>
+    (await lab().exec(from, ["ping", "-c", "1", "-W", "3", to], { deadlineMs: 60_000 })).code === 0;
+
+  test("it has a kernel of its own, its name, and the lab's packages", async () => {
+    expect(await shell("exec-1", "uname -r")).not.toBe(await shell("exec-2", "uname -r"));
+    expect(await shell("exec-1", "hostname; cat /etc/hostname")).toBe("exec-1\nexec-1");
+    expect(await shell("exec-1", "systemd-detect-virt")).toMatch(/^(qemu|kvm)$/);
+    expect(await shell("exec-1", "apt-cache policy chrony | sed -n 's/ *Candidate: //p'")).not.toBe("");
+    expect(await shell("exec-1", "modprobe sch_netem && echo there")).toBe("there");
+    expect(await reaches("exec-2", "exec-1")).toBe(true);
+  });
+
+  test("standard input, both streams and the exit code of a command come through", async () => {
+    const result = await lab().exec("exec-1", ["sh", "-c", "cat; echo wrong >&2; exit 7"], {
+      input: "given",
+    });
+    expect(result).toEqual({ code: 7, stdout: "given", stderr: "wrong\n" });
+  });
+
+  test("a command that is too slow is ended", async () => {
+    const result = await lab().exec("exec-1", ["sleep", "600"], { deadlineMs: 500 });
+    expect(result.code).toBeNull();
+    await until(async () => (await lab().exec("exec-1", ["pgrep", "-x", "sleep"])).code === 1, {
+      what: "the slow command to be gone",
+    });
+  });
+
+  test("its clock is stepped, and no other", async () => {
+    await lab().clock("exec-1", 300);
+    const [itself, other] = [await offsetOf("exec-1"), await offsetOf("exec-2")];
+    expect(itself).toBeGreaterThan(270);
+    expect(itself).toBeLessThan(310);
+    expect(Math.abs(other)).toBeLessThan(2);
+    await lab().clock("exec-1", 0);
+    expect(Math.abs(await offsetOf("exec-1"))).toBeLessThan(30);
+  });
+
+  test("cut off it hears nobody, and commands still run in it", async () => {
+    await lab().cut("exec-1");
+    expect(await reaches("exec-2", "exec-1")).toBe(false);
+    expect(await shell("exec-1", "hostname")).toBe("exec-1");
+    await lab().heal("exec-1");
+    expect(await reaches("exec-2", "exec-1")).toBe(true);
+  });
+
+  test("power cut and start: its disk stays, what was not written is lost, the boot is another", async () => {
+    const boot = await shell("exec-1", "echo kept > /root/kept; sync; cat /proc/sys/kernel/random/boot_id");
+    await shell("exec-1", "echo lost > /root/lost");
+    await lab().powerOff("exec-1");
+    expect(
+      lab()
+        .status()
+        .map((host) => [host.name, host.power]),
+    ).toEqual([
+      ["exec-1", "off"],
+      ["exec-2", "on"],
+    ]);
+    await expect(lab().exec("exec-1", ["true"])).rejects.toMatchObject({ code: "E_LAB_HOST_OFF" });
+    await lab().powerOn("exec-1");
+    expect(
+      await shell("exec-1", "cat /root/kept; cat /root/lost 2>/dev/null | head -c 100 | tr -d '\\0'"),
+    ).toBe("kept");
+    expect(await shell("exec-1", "cat /proc/sys/kernel/random/boot_id")).not.toBe(boot);
+    expect(await reaches("exec-2", "exec-1")).toBe(true);
+  });
+});
+
+test("only with a virtual machine can its clock and kernel be looked at", () => {
+  const named = capabilities(undefined, ["exec-1"]);
+  expect(named.find((one) => one.name === "kernel-clock")).toMatchObject({ verdict: "available" });
+  expect(named.find((one) => one.name === "power-supplies")).toMatchObject({ verdict: "unknown" });
+  expect(capabilities(undefined).find((one) => one.name === "kernel-clock")).toMatchObject({
+    verdict: "unknown",
+  });
+});
