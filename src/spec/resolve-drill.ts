@@ -10,7 +10,7 @@ import type {
   ResolvedDrill,
 } from "./drill-definition.ts";
 import type { DrillDocument, FaultDocument, HoldDocument, PassDocument } from "./drill-schema.ts";
-import { documentsOf, type LoadedDocument, loadFiles } from "./load.ts";
+import { documentsOf, type LoadedDocument, loadFiles, loadText } from "./load.ts";
 import { compareProblems, formatPath, type Path, type Problem } from "./problem.ts";
 
 export interface LoadedDrills {
@@ -19,13 +19,27 @@ export interface LoadedDrills {
   readonly problems: readonly Problem[];
 }
 
-/** Reads files and folders; documents of other kinds are left to others. Never throws for what is in them. */
-export async function loadDrills(paths: readonly string[]): Promise<LoadedDrills> {
-  const loaded = await loadFiles(paths);
+/**
+ * Reads files and folders; documents of other kinds are left to others. Never throws for what is in them.
+ * @param findingClasses of the checker: what `allowedFailures` may name
+ */
+export async function loadDrills(
+  paths: readonly string[],
+  findingClasses: readonly string[],
+): Promise<LoadedDrills> {
+  return resolveAll(await loadFiles(paths), findingClasses);
+}
+
+/** Reads the text of one file that a job carries. @param source the name that problems carry */
+export function parseDrills(text: string, source: string, findingClasses: readonly string[]): LoadedDrills {
+  return resolveAll(loadText(text, source), findingClasses);
+}
+
+function resolveAll(loaded: ReturnType<typeof loadText>, findingClasses: readonly string[]): LoadedDrills {
   const problems = [...loaded.problems];
   const drills: ResolvedDrill[] = [];
   for (const document of documentsOf(loaded.documents, "Drill")) {
-    const resolved = resolveDrill(document);
+    const resolved = resolveDrill(document, findingClasses);
     problems.push(...resolved.problems);
     if (resolved.drill) drills.push(resolved.drill);
   }
@@ -37,7 +51,10 @@ export async function loadDrills(paths: readonly string[]): Promise<LoadedDrills
 
 type DrillFile = LoadedDocument<"Drill"> & { readonly value: DrillDocument };
 
-export function resolveDrill(document: DrillFile): { drill?: ResolvedDrill; problems: readonly Problem[] } {
+export function resolveDrill(
+  document: DrillFile,
+  findingClasses: readonly string[],
+): { drill?: ResolvedDrill; problems: readonly Problem[] } {
   const { metadata, spec } = document.value;
   const problems: Problem[] = [];
   const complain = (path: Path, message: string, what?: "key") =>
@@ -65,7 +82,8 @@ export function resolveDrill(document: DrillFile): { drill?: ResolvedDrill; prob
     };
     const path = (field: "target" | "fault" | "hold" | "proof" | "pass"): Path =>
       spec.variants && field in own ? [...at, field] : ["spec", field];
-    for (const [field, message] of variantProblems(variant, spec)) complain(path(field), message);
+    for (const [field, message] of variantProblems(variant, spec, findingClasses))
+      complain(path(field), message);
     variants.push(variant);
   }
   if (problems.length > 0) return { problems };
@@ -91,6 +109,7 @@ type Field = "target" | "fault" | "hold" | "proof" | "pass";
 function* variantProblems(
   { target, fault, hold, proof, pass }: DrillVariant,
   { load, blastRadius }: DrillDocument["spec"],
+  findingClasses: readonly string[],
 ): Generator<readonly [Field, string]> {
   if (target.role === "executor" && !target.owning)
     yield ["target", "must have owning: running-shard: an idle executor proves nothing"];
@@ -112,6 +131,9 @@ function* variantProblems(
       "hold",
       `is too short: at least ${fires} fire(s) come due in it, load.obligations asks for ${load.obligations}`,
     ];
+  for (const name of pass.allowedFailures)
+    if (!findingClasses.includes(name))
+      yield ["pass", `allows ${name}, which the checker never finds; it finds ${findingClasses.join(", ")}`];
   if (fault.kind !== "clock" && (pass.offsetBelowMs !== undefined || pass.culpritNamed))
     yield ["pass", "asks about clocks, and the fault does not move one"];
 }

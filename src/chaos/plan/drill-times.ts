@@ -10,10 +10,13 @@ const reclaimMs = 3_000;
 /** From the dead-man's limit on, the host itself may need this long: the order asks for at least hold + 5 s. */
 const shortestMarginMs = 5_000;
 
-export function leaseTimes({
-  executor,
-  scheduler,
-}: Pick<ClusterDefinition, "executor" | "scheduler">): LeaseTimes {
+/** What of a cluster the spans are made of. */
+export interface ClusterLeases {
+  readonly executor: Pick<ClusterDefinition["executor"], "leaseMs">;
+  readonly scheduler: Pick<ClusterDefinition["scheduler"], "leaseMs" | "maxSleepMs">;
+}
+
+export function leaseTimes({ executor, scheduler }: ClusterLeases): LeaseTimes {
   return {
     "executor-lease-and-reclaim": executor.leaseMs + reclaimMs,
     "scheduler-lease-and-retry":
