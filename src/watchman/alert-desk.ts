@@ -13,6 +13,7 @@ import type { WatchDefinition } from "../spec/watch-definition.ts";
 import type { Database } from "../store/database.ts";
 import { forgetPending, readBook, writeBook } from "../store/watch/alert-book.ts";
 import {
+  acceptedTests,
   bringInDeliveries,
   channelHealth,
   queueDeliveries,
@@ -30,6 +31,7 @@ import type { Channel } from "./channels/channel.ts";
 import { openChannels } from "./channels/open-channels.ts";
 import { channelObservations } from "./delivery-observations.ts";
 import { asNewDelivery, type DeliveryQueue, StoreQueue } from "./delivery-queue.ts";
+import { channelStatus, type DeliveryStatus, nothingKnown, type StoreSide } from "./delivery-status.ts";
 import type { Finding } from "./finding.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Outbox } from "./outbox.ts";
@@ -66,6 +68,7 @@ export class AlertDesk implements AlertSink {
   readonly #resentMs = new Map<string, number>();
   #book: ReadonlyMap<string, BookAlert>;
   #silences: readonly Silence[] = [];
+  #storeSide: StoreSide = nothingKnown;
   #graceUntil: Date | undefined;
   #clock: { readonly now: Date; readonly atMs: number } | undefined;
   #round: Promise<void> = Promise.resolve();
@@ -92,16 +95,16 @@ export class AlertDesk implements AlertSink {
     return new AlertDesk(options, await Spool.open(options.watch.spoolFile));
   }
 
-  /** For metrics: what is open, what waits in the spool, and rounds in a row that a channel did not accept. */
-  get status(): {
-    readonly open: readonly BookAlert[];
-    readonly spooled: number;
-    readonly channels: readonly { readonly name: string; readonly failures: number }[];
-  } {
+  /** For metrics. */
+  get status(): DeliveryStatus {
+    const [now, spooled] = [this.#estimate(), this.#spool.pending];
     return {
       open: [...this.#book.values()].filter((one) => one.opened !== null && one.resolved === null),
-      spooled: this.#spool.pending,
-      channels: [...this.#channels.keys()].map((name) => ({ name, failures: this.#outbox.failuresOf(name) })),
+      spooled: spooled.length,
+      channels: [...this.#channels.keys()].map((name) =>
+        channelStatus(name, this.#outbox.failuresOf(name), this.#storeSide, spooled, now),
+      ),
+      heartbeatMs: this.#heartbeat?.silentMs ?? null,
     };
   }
 
@@ -134,8 +137,10 @@ export class AlertDesk implements AlertSink {
       await this.#arrive(now);
       const notedSince = new Date(now.getTime() - notedForMs);
       this.#silences = await activeSilences(this.#db, now);
+      const health = await channelHealth(this.#db, now);
+      this.#storeSide = { health, tests: this.#tests ? await acceptedTests(this.#db) : [] };
       const own: Observation[] = [
-        ...channelObservations(await channelHealth(this.#db, now), now),
+        ...channelObservations(health, now),
         ...(this.#tests?.lost(await unacceptedTests(this.#db), now) ?? []),
       ];
       const keys = [...new Set([...findings, ...own].flatMap(groupKeys))];

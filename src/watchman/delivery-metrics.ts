@@ -1,12 +1,6 @@
 /** What the delivery of alerts tells Prometheus. The names are documented in docs/metrics.md. */
 import type { MetricRegistry } from "../base/prometheus.ts";
-import type { Severity } from "./finding.ts";
-
-export interface DeliveryStatus {
-  readonly open: readonly { readonly severity: Severity }[];
-  readonly spooled: number;
-  readonly channels: readonly { readonly name: string; readonly failures: number }[];
-}
+import type { ChannelStatus, DeliveryStatus } from "./delivery-status.ts";
 
 /** Adds gauges that are read at each scrape. */
 export function addDeliveryMetrics(registry: MetricRegistry, status: () => DeliveryStatus): void {
@@ -17,11 +11,41 @@ export function addDeliveryMetrics(registry: MetricRegistry, status: () => Deliv
   registry.gauge("escapement_watchman_spooled_messages", "Messages in the spool file.", (gauge) =>
     gauge.set(status().spooled),
   );
-  registry.gauge(
-    "escapement_watchman_channel_failures",
+  /** Absent where the figure is null. */
+  const ofChannels = (name: string, help: string, figure: (channel: ChannelStatus) => number | null) =>
+    registry.gauge(`escapement_watchman_${name}`, help, (gauge) => {
+      for (const channel of status().channels) {
+        const value = figure(channel);
+        if (value !== null) gauge.set(value, { channel: channel.name });
+      }
+    });
+  ofChannels(
+    "channel_failures",
     "Rounds in a row that a channel did not accept.",
+    ({ failures }) => failures,
+  );
+  ofChannels("waiting_messages", "Messages that wait for a channel.", ({ waiting }) => waiting);
+  ofChannels(
+    "oldest_waiting_seconds",
+    "Age of the oldest message that waits for a channel; 0 without one.",
+    ({ oldestWaitingMs }) => (oldestWaitingMs ?? 0) / 1000,
+  );
+  ofChannels(
+    "refused_messages",
+    "Messages that a channel was not told of within a day.",
+    ({ refused }) => refused,
+  );
+  ofChannels(
+    "test_accepted_seconds",
+    "Seconds since a channel accepted a test alert; absent before the first.",
+    ({ testAcceptedMs }) => (testAcceptedMs === null ? null : testAcceptedMs / 1000),
+  );
+  registry.gauge(
+    "escapement_watchman_heartbeat_seconds",
+    "Seconds since the heartbeat was answered; absent without one.",
     (gauge) => {
-      for (const { name, failures } of status().channels) gauge.set(failures, { channel: name });
+      const { heartbeatMs } = status();
+      if (heartbeatMs !== null) gauge.set(heartbeatMs / 1000);
     },
   );
 }

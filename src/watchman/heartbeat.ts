@@ -12,10 +12,16 @@ export class Heartbeat {
   readonly #log: Log;
   #lastMs = Number.NEGATIVE_INFINITY;
   #failing = false;
+  readonly #startedMs = monotonicMs();
 
   constructor(settings: Settings, log: Log) {
     this.#settings = settings;
     this.#log = log;
+  }
+
+  /** Since the last answer, or since there was none. */
+  get silentMs(): number {
+    return monotonicMs() - Math.max(this.#lastMs, this.#startedMs);
   }
 
   /** Calls if it is time to. What goes wrong is logged once, not every time. */

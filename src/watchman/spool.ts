@@ -62,9 +62,13 @@ export class Spool implements DeliveryQueue {
     return [...this.#waiting.values()].map(({ delivery, acceptedAt }) => ({ ...delivery, acceptedAt }));
   }
 
-  /** How many messages nobody has accepted yet. */
-  get pending(): number {
-    return [...this.#waiting.values()].filter((one) => one.acceptedAt === null && !one.givenUp).length;
+  /** What nobody has accepted yet. */
+  get pending(): readonly Delivery[] {
+    return this.#pending().map(({ delivery }) => delivery);
+  }
+
+  #pending(): readonly Waiting[] {
+    return [...this.#waiting.values()].filter((one) => one.acceptedAt === null && !one.givenUp);
   }
 
   /** Keeps alerts, and queues messages about them. */
@@ -79,7 +83,7 @@ export class Spool implements DeliveryQueue {
   }
 
   async claim(now: Date): Promise<readonly Delivery[]> {
-    const pending = [...this.#waiting.values()].filter((one) => one.acceptedAt === null && !one.givenUp);
+    const pending = this.#pending();
     const due = new Set(pending.filter((one) => one.nextTryAt <= now).map((one) => one.delivery.channel));
     return pending
       .filter((one) => due.has(one.delivery.channel))

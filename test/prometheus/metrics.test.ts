@@ -17,17 +17,31 @@ const patient = { deadlineMs: 90_000 };
 const missing = unavailable("Prometheus", existsSync("/usr/bin/prometheus"));
 
 let cluster: ProcessCluster;
+let folder = "";
 const addresses = new Map<string, string>();
 
 beforeAll(async () => {
   cluster = await startProcessCluster({ schedulers: 1, executors: 1, postgresSettings: { fsync: "off" } });
-  const watchman = `127.0.0.1:${await freePort()}`;
-  await startEscapement(
-    ["watchman", "--cluster", cluster.clusterFile, "--node", "watch-1", "--http", watchman],
-    { environment: { ESCAPEMENT_STORE_URL: cluster.storeUrl } },
-  );
   addresses.set("escapement-scheduler", new URL(cluster.schedulers[0]!.httpUrl!).host);
   addresses.set("escapement-executor", new URL(cluster.executors[0]!.httpUrl!).host);
+  const watchman = `127.0.0.1:${await freePort()}`;
+  folder = mkdtempSync(join(tmpdir(), "metrics-"));
+  const watchFile = join(folder, "watch.yaml");
+  writeFileSync(watchFile, watchText(`http://${addresses.get("escapement-scheduler")}`));
+  await startEscapement(
+    [
+      "watchman",
+      "--cluster",
+      cluster.clusterFile,
+      "--watch",
+      watchFile,
+      "--node",
+      "watch-1",
+      "--http",
+      watchman,
+    ],
+    { environment: { ESCAPEMENT_STORE_URL: cluster.storeUrl } },
+  );
   addresses.set("escapement-watchman", watchman);
   await until(
     () => metricsOf("escapement-watchman").then((text) => /^escapement_watchman_leader 1/m.test(text)),
@@ -40,7 +54,23 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await cluster?.down();
+  if (folder) rmSync(folder, { recursive: true, force: true });
 }, limit);
+
+/** A channel, a heartbeat and a test alert, so that everything about deliveries is served. */
+function watchText(heartbeat: string): string {
+  return `apiVersion: escapement/v1
+kind: Watch
+metadata: { name: test }
+spec:
+  every: 1s
+  spoolFile: spool
+  channels: [{ name: ops, type: exec, command: ["true"] }]
+  routes: [{ channels: [ops] }]
+  heartbeat: { url: "${heartbeat}", every: 1s }
+  testAlert: { cron: "* * * * *", zone: UTC }
+`;
+}
 
 async function metricsOf(job: string): Promise<string> {
   const answer = await fetch(`http://${addresses.get(job)}/metrics`).catch(() => null);

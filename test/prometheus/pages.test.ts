@@ -35,6 +35,61 @@ test.skipIf(missing)("promtool can read every expression of rules and dashboard"
   expect(check([...expressions(), "sum(("]).status).not.toBe(0);
 });
 
+/** [metric, its values a minute apart, the alert, the minute of the look, whether it fires] */
+const stories = [
+  [
+    'escapement_watchman_oldest_waiting_seconds{channel="ops"}',
+    "0+60x20",
+    "EscapementAlertsWaiting",
+    10,
+    false,
+  ],
+  [
+    'escapement_watchman_oldest_waiting_seconds{channel="ops"}',
+    "0+60x20",
+    "EscapementAlertsWaiting",
+    14,
+    true,
+  ],
+  ['escapement_watchman_channel_failures{channel="ops"}', "0+1x20", "EscapementChannelFailing", 9, true],
+  ['escapement_watchman_channel_failures{channel="ops"}', "0 1 2 0x20", "EscapementChannelFailing", 9, false],
+  ['escapement_watchman_test_accepted_seconds{channel="ops"}', "700000x9", "EscapementTestAlertOld", 5, true],
+  [
+    'escapement_watchman_test_accepted_seconds{channel="ops"}',
+    "690000x9",
+    "EscapementTestAlertOld",
+    5,
+    false,
+  ],
+  ["escapement_watchman_heartbeat_seconds", "0+60x20", "EscapementHeartbeatSilent", 9, false],
+  ["escapement_watchman_heartbeat_seconds", "0+60x20", "EscapementHeartbeatSilent", 11, true],
+] as const;
+
+test.skipIf(missing)("the rules about deliveries fire when they should, and not before", () => {
+  const folder = mkdtempSync(join(tmpdir(), "promtool-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "stories.yaml");
+  const judge = (turn: boolean) => {
+    const tests = stories.map(([series, values, alertname, minute, fires]) => ({
+      interval: "1m",
+      input_series: [{ series, values }],
+      promql_expr_test: [
+        {
+          expr: `count(ALERTS{alertname="${alertname}",alertstate="firing"}) or vector(0)`,
+          eval_time: `${minute}m`,
+          exp_samples: [{ value: fires !== turn ? 1 : 0 }],
+        },
+      ],
+    }));
+    writeFileSync(file, stringify({ rule_files: [alertsPath], evaluation_interval: "1m", tests }));
+    return spawnSync(promtool, ["test", "rules", file], { encoding: "utf8" });
+  };
+  const { status, stdout, stderr } = judge(false);
+  expect(stdout + stderr).toContain("SUCCESS");
+  expect(status).toBe(0);
+  expect(judge(true).status).not.toBe(0);
+});
+
 test("every alert has a severity that the watchman knows, and says what is wrong", () => {
   const rules = alertRules();
   expect(rules.length).toBeGreaterThan(20);

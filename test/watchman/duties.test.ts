@@ -1,7 +1,9 @@
 /** What the desk does besides: silences, escalation, grace, test alerts, the heartbeat, posting again, no secrets in logs. */
 import { describe, expect, test } from "vitest";
+import { MetricRegistry } from "../../src/base/prometheus.ts";
 import { acknowledge } from "../../src/store/watch/alert-book.ts";
 import { addSilence } from "../../src/store/watch/silence.ts";
+import { addDeliveryMetrics } from "../../src/watchman/delivery-metrics.ts";
 import { hasAlertmanager, startAlertmanager } from "../support/alertmanager.ts";
 import { Receiver } from "../support/receiver.ts";
 import { unavailable } from "../support/tier.ts";
@@ -112,6 +114,39 @@ describe("heartbeat", () => {
     await desk.passes(2, [finding("a")]);
     expect(beats(receiver)).toBe(before);
   });
+});
+
+test("the status says what waits for whom and how long, in store and spool, and when a test last arrived", async () => {
+  const receiver = await Receiver.open();
+  const desk = await DeskRehearsal.open(
+    receiver,
+    `  testAlert: { cron: "0 0 * * *", zone: UTC, within: 10m }
+  heartbeat: { url: "URL/beat", every: 1s }
+  rules: { store-unreachable: { for: 0s } }`,
+  );
+  const ops = () => desk.desk.status.channels[0]!;
+  await desk.passes(3, [finding("a")]);
+  // The test of midnight and the alert: the store knew of them when the third pass began.
+  expect(ops()).toMatchObject({ waiting: 0, oldestWaitingMs: null, refused: 0 });
+  expect(ops().testAcceptedMs).toBeGreaterThan(0);
+  expect(ops().testAcceptedMs).toBeLessThan(120_000);
+  expect(desk.desk.status.heartbeatMs).toBeLessThan(60_000);
+  receiver.answer = () => ({ status: 503 });
+  const since = desk.now;
+  await desk.passes(4, [finding("a"), finding("b")]);
+  const waited = () => desk.now.getTime() - since.getTime() - 30_000;
+  expect(ops()).toMatchObject({ waiting: 1, oldestWaitingMs: waited() });
+  const gone = finding("store-unreachable", { rule: "store-unreachable", severity: "critical" });
+  await desk.pass([gone], { away: true });
+  expect(ops()).toMatchObject({ waiting: 2, oldestWaitingMs: waited() });
+  expect(desk.desk.status.spooled).toBe(1);
+  const registry = new MetricRegistry();
+  addDeliveryMetrics(registry, () => desk.desk.status);
+  const page = registry.render();
+  expect(page).toContain('escapement_watchman_waiting_messages{channel="ops"} 2');
+  expect(page).toContain(`escapement_watchman_oldest_waiting_seconds{channel="ops"} ${waited() / 1000}`);
+  expect(page).toMatch(/escapement_watchman_test_accepted_seconds\{channel="ops"\} \d/);
+  expect(page).toMatch(/^escapement_watchman_heartbeat_seconds \d/m);
 });
 
 test("neither key nor path of a URL is in the log or the records", async () => {

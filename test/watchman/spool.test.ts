@@ -171,7 +171,7 @@ test("a line that was cut, and one that is nothing, are dropped; what comes afte
     ["one", now],
     ["two", null],
   ]);
-  expect(last.pending).toBe(1);
+  expect(last.pending).toHaveLength(1);
   await last.clear();
   expect((await Spool.open(file)).isEmpty).toBe(true);
 });

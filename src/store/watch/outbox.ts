@@ -180,3 +180,18 @@ export async function unacceptedTests(db: Queryable): Promise<UnacceptedTest[]> 
   );
   return rows;
 }
+
+export interface AcceptedTest {
+  readonly channel: string;
+  readonly acceptedAt: Date;
+}
+
+/** Of each channel when it last accepted a test alert. */
+export async function acceptedTests(db: Queryable): Promise<AcceptedTest[]> {
+  const { rows } = await db.query<AcceptedTest>(
+    `SELECT d.channel, max(d.accepted_at) AS "acceptedAt"
+     FROM escapement.alert_delivery d JOIN escapement.alert_outbox a ON a.dedup_key = d.alert_key AND a.kind = 'test-alert'
+     WHERE d.state = 'accepted' GROUP BY d.channel`,
+  );
+  return rows;
+}
