@@ -5,10 +5,14 @@ import { uniqueConstraint } from "./01-unique-constraint.ts";
 import { blockingPolicy } from "./03-blocking-policy.ts";
 import { misfirePolicy } from "./04-misfire-policy.ts";
 import { catchUpCaps } from "./05-catch-up-caps.ts";
+import { executorDrill } from "./11-executor-drill.ts";
+import { faultDrills } from "./12-fault-drills.ts";
 
 export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
   uniqueConstraint,
   blockingPolicy,
   misfirePolicy,
   catchUpCaps,
+  executorDrill,
+  faultDrills,
 ];

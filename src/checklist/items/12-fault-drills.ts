@@ -1,0 +1,31 @@
+/** Item 12: the four ways to fail are tried again and again. */
+import { mandatoryDrillClasses } from "../../spec/drill-definition.ts";
+import type { CheckContext } from "../context.ts";
+import type { ChecklistItem, Result } from "../item.ts";
+import { days, historiesOf, staleness } from "./drill-passes.ts";
+import { inParts } from "./parts.ts";
+import { clusterScope, result } from "./verdicts.ts";
+
+export const faultDrills: ChecklistItem<CheckContext> = {
+  number: 12,
+  id: "fault-drills",
+  question:
+    "Have a killed executor, a cut network, a wrong clock and a stopped primary been tried lately, each with a pass?",
+  why: "Each of the four shows another kind of failure: interrupted, half done, done twice, not done. One of them often and the others never proves a quarter.",
+  how: "The last pass of each class in the records of drills, its age, and that its fault was in effect and taken back.",
+  check: (context) => inParts(context, { "the records of drills": () => classes(context) }),
+};
+
+async function classes(context: CheckContext): Promise<Result[]> {
+  const scope = clusterScope(context);
+  return (await historiesOf(context, mandatoryDrillClasses)).map((history) => {
+    const stale = staleness(history, context.maxAgeMs.drill);
+    if (stale === undefined) {
+      const message = `${history.class} passed ${days(history.pass!.ageMs)} ago`;
+      return result(scope, "pass", message, history.evidence);
+    }
+    return result(scope, "fail", `${history.class} ${stale}`, history.evidence, {
+      todo: `escapement drill run ${history.class}`,
+    });
+  });
+}

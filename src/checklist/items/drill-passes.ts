@@ -1,0 +1,70 @@
+/** Drills as evidence: the last pass of a class in which the fault really happened, and its age. */
+import { formatDuration } from "../../base/duration.ts";
+import { type DrillHistoryRow, readDrillHistory } from "../../store/checklist/drill-passes.ts";
+import type { Look } from "../../store/checklist/look.ts";
+import type { CheckContext } from "../context.ts";
+import type { Evidence } from "../item.ts";
+import { openStore } from "./parts.ts";
+import { cut, queryEvidence } from "./verdicts.ts";
+
+export interface ClassHistory {
+  readonly class: string;
+  readonly pass: DrillHistoryRow | undefined;
+  /** Says pass, but without a fault that was in effect and taken back. */
+  readonly emptyPass: DrillHistoryRow | undefined;
+  readonly fail: DrillHistoryRow | undefined;
+  readonly evidence: readonly Evidence[];
+}
+
+/** @throws when the store cannot be asked */
+export async function historiesOf(
+  context: CheckContext,
+  classes: readonly string[],
+): Promise<readonly ClassHistory[]> {
+  const looked = await readDrillHistory(openStore(context), classes);
+  return classes.map((one) => historyOf(context, looked, one));
+}
+
+function historyOf(context: CheckContext, looked: Look<DrillHistoryRow>, one: string): ClassHistory {
+  const rows = looked.rows.filter((row) => row.class === one);
+  const pass = rows.find((row) => row.verdict === "pass" && row.happened);
+  const fail = newest(rows.filter((row) => row.verdict === "fail"));
+  const evidence = [queryEvidence(context, looked, rows)];
+  for (const row of [pass, fail]) if (row) evidence.push(drillEvidence(row));
+  return {
+    class: one,
+    pass,
+    emptyPass: rows.find((row) => row.verdict === "pass" && !row.happened),
+    fail,
+    evidence,
+  };
+}
+
+function newest(rows: readonly DrillHistoryRow[]): DrillHistoryRow | undefined {
+  return [...rows].sort((a, b) => b.endedAt.getTime() - a.endedAt.getTime())[0];
+}
+
+function drillEvidence(row: DrillHistoryRow): Evidence {
+  return {
+    kind: "drill",
+    what: `drill ${row.drill}, run ${row.runId}`,
+    output: cut(
+      `${row.verdict}: ${row.reason ?? "no reason given"}; targets ${JSON.stringify(row.targets)}; version ${row.version}`,
+    ),
+    at: row.endedAt.toISOString(),
+    ageMs: row.ageMs,
+  };
+}
+
+/** Why the last pass does not count; undefined where it does. */
+export function staleness({ pass, emptyPass }: ClassHistory, mostAgeMs: number): string | undefined {
+  const most = formatDuration(mostAgeMs);
+  if (!pass) return emptyPass ? "has a pass in which no fault was in effect" : "has never passed";
+  if (pass.ageMs > mostAgeMs) return `has passed ${days(pass.ageMs)} ago, which is more than ${most}`;
+  if (pass.ageMs < 0) return "has passed in the future";
+  return undefined;
+}
+
+export function days(ms: number): string {
+  return `${(ms / 86_400_000).toFixed(1)} days`;
+}
