@@ -1,6 +1,7 @@
 /**
- * Bundles the product into one file, `dist/escapement.mjs`, and the library for
- * job authors into `dist/guard.mjs` and `dist/job.mjs`. Takes about a second;
+ * Bundles the product into one file, `dist/escapement.mjs`, its screens into
+ * `dist/ui.mjs`, and the library for job authors into `dist/guard.mjs` and
+ * `dist/job.mjs`. Takes about a second;
  * `--quiet` says nothing, `--types` writes their type declarations, too.
  */
 import { execFileSync } from "node:child_process";
@@ -34,9 +35,29 @@ const shared = {
   write: false,
 };
 
+/** The screens are a bundle of their own: the terminal library is as large as all the rest, and one command needs it. */
+const screensApart = {
+  name: "screens-apart",
+  setup: (build) =>
+    build.onResolve({ filter: /\/tui\/start\.tsx$/ }, () => ({ path: "./ui.mjs", external: true })),
+};
+
 try {
   const results = await Promise.all([
-    build({ ...shared, entryPoints: ["src/cli/main.ts"], outfile: "dist/escapement.mjs" }),
+    build({
+      ...shared,
+      entryPoints: ["src/cli/main.ts"],
+      outfile: "dist/escapement.mjs",
+      plugins: [screensApart],
+    }),
+    build({
+      ...shared,
+      entryPoints: ["src/tui/start.tsx"],
+      outfile: "dist/ui.mjs",
+      jsx: "automatic",
+      external: [...shared.external, "react-devtools-core"],
+      define: { ...shared.define, "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
+    }),
     build({ ...shared, entryPoints: ["src/guard/index.ts"], outfile: "dist/guard.mjs" }),
     build({ ...shared, entryPoints: ["src/executor/client.ts"], outfile: "dist/job.mjs" }),
   ]);
@@ -63,4 +84,4 @@ if (process.argv.includes("--types")) {
     writeFileSync(file, readFileSync(file, "utf8").replace(/(from |import\()"(\.[^"]*)\.ts"/g, '$1"$2.js"'));
   }
 }
-if (!quiet) console.error("built dist/escapement.mjs, dist/guard.mjs and dist/job.mjs");
+if (!quiet) console.error("built dist/escapement.mjs, dist/ui.mjs, dist/guard.mjs and dist/job.mjs");

@@ -24,6 +24,11 @@ const registry = {
     hint: "{hint}",
     exitCode: ExitCode.usage,
   },
+  E_NO_TERMINAL: {
+    message: "the screens need a terminal: {reason}",
+    hint: "escapement watch says the same as plain lines",
+    exitCode: ExitCode.usage,
+  },
   // --- files and definitions ---------------------------------------------
   E_FILE_UNREADABLE: {
     message: "cannot read {file}: {reason}",

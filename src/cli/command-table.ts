@@ -17,6 +17,11 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "who leads, who executes, what waits and what went wrong",
     load: () => import("./status.ts"),
   },
+  {
+    name: "ui",
+    summary: "the screens an operator keeps open: what ran, what did not, and why",
+    load: () => import("./ui.ts"),
+  },
   { name: "executions", summary: "list executions, newest first", load: () => import("./executions.ts") },
   {
     name: "shards",
@@ -162,6 +167,11 @@ export const commandTable: readonly CommandEntry[] = [
     name: "rollback",
     summary: "take the last change of a host back, with the host's own script",
     load: () => import("./rollback.ts"),
+  },
+  {
+    name: "drill",
+    summary: "break it on purpose, prove it broke, put it back, judge it",
+    load: () => import("./drill.ts"),
   },
   {
     name: "lab",

@@ -1,0 +1,83 @@
+/** `escapement ui`: the screen that stays open. */
+import type { Command } from "commander";
+import { EscapementError } from "../base/errors.ts";
+import { ExitCode } from "../base/exit-code.ts";
+import type { ClusterDefinition } from "../spec/cluster-definition.ts";
+import { requireCluster } from "./cluster-file.ts";
+import { defineCommand } from "./command.ts";
+import { locateStore, type StoreOptions, storeUrl, withStoreOptions } from "./store-url.ts";
+
+interface UiCommandOptions extends StoreOptions {
+  readonly operator?: boolean;
+  readonly readOnly?: boolean;
+}
+
+export function build(): Command {
+  const command = defineCommand("ui", "the screens an operator keeps open: what ran, what did not, and why", {
+    examples: ["escapement ui --cluster cluster.yaml", "escapement ui --cluster cluster.yaml --operator"],
+    exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.unavailable, ExitCode.interrupted],
+    notes:
+      "Needs a terminal; escapement watch says the same as plain lines. Nothing can be changed from it without --operator,\nor ESCAPEMENT_UI_ROLE=operator. Keys: ? shows those of the screen.",
+  })
+    .option("--operator", "let keys change things; each asks why, and for the name")
+    .option("--read-only", "let no key change anything (default)");
+  return withStoreOptions(command).action(async (options: UiCommandOptions) => {
+    requireTerminal();
+    const { Database } = await import("../store/database.ts");
+    const { checkSchema } = await import("../store/migrate.ts");
+    const { startUi } = await import("../tui/start.tsx");
+    const cluster = options.cluster === undefined ? undefined : await requireCluster(options.cluster);
+    const url = await urlOf(options, cluster);
+    const db = new Database(url, {
+      maxConnections: 3,
+      applicationName: "escapement-ui",
+      queryTimeoutMs: 5_000,
+      connectTimeoutMs: 3_000,
+    });
+    const operator =
+      !options.readOnly && (options.operator === true || process.env.ESCAPEMENT_UI_ROLE === "operator");
+    process.exitCode = await startUi({
+      db,
+      checkStore: () => checkSchema(db),
+      logDirectory: cluster?.logs.directory ?? null,
+      operator,
+      readOnlyReason: "read-only; start it with --operator",
+      storeOptions: options.cluster === undefined ? [] : ["--cluster", options.cluster],
+      program: {
+        command: [process.execPath, process.argv[1]!],
+        // Not as an option: those can be read by everybody on this machine.
+        environment: { ...process.env, ESCAPEMENT_STORE_URL: url },
+      },
+      noColour: process.argv.includes("--no-color"),
+    });
+    // A query that still waits for an answer does not keep a person waiting who has left.
+    await Promise.race([db.end(), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
+    process.exit(process.exitCode);
+  });
+}
+
+async function urlOf(options: UiCommandOptions, cluster: ClusterDefinition | undefined): Promise<string> {
+  return options.url === undefined && cluster ? locateStore(cluster.store) : storeUrl(options);
+}
+
+/** Asked before anything of the screens is loaded: they would break on a pipe. @throws E_NO_TERMINAL */
+function requireTerminal(): void {
+  const { CI, CONTINUOUS_INTEGRATION, TERM } = process.env;
+  const reason = !process.stdin.isTTY
+    ? "standard input is not a terminal"
+    : !process.stdout.isTTY
+      ? "standard output is not a terminal"
+      : TERM === "dumb"
+        ? "TERM is dumb"
+        : inCi(CI) ||
+            CONTINUOUS_INTEGRATION !== undefined ||
+            Object.keys(process.env).some((name) => name.startsWith("CI_"))
+          ? "this is a build machine (CI is set)"
+          : undefined;
+  if (reason !== undefined) throw new EscapementError("E_NO_TERMINAL", { reason });
+}
+
+/** The terminal library draws nothing when it sees this. */
+function inCi(value: string | undefined): boolean {
+  return value !== undefined && value !== "0" && value !== "false";
+}

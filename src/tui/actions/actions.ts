@@ -1,0 +1,213 @@
+/**
+ * Everything that can be changed from a screen. Each is a command of the program,
+ * run as a process of its own: what a key does, a person can type. None is done
+ * before its reason is given and the name of what it is done to is typed.
+ */
+import type { Question, ScreenName, State } from "../state/state.ts";
+
+export type Subject = Readonly<Record<string, string>>;
+
+export interface Action {
+  readonly name: string;
+  /** Upper case. */
+  readonly key: string;
+  readonly title: string;
+  readonly screens: readonly ScreenName[];
+  /** Which parts of the subject it needs: without them there is nothing to do it to. */
+  readonly needs: readonly string[];
+  /** Further reasons why it cannot be done now. */
+  refusal?(state: State, subject: Subject): string | null;
+  /** Asked before the reason. */
+  readonly asks?: readonly Question[];
+  /** No reason is kept with it. */
+  readonly withoutReason?: boolean;
+  /** What must be typed to confirm. */
+  confirms(subject: Subject): string;
+  /** The words of the command, without the options that name the store. @param answers to `asks`, then the reason */
+  command(subject: Subject, answers: readonly string[]): readonly string[];
+  /** It finds its store by itself, or needs none. */
+  readonly withoutStore?: boolean;
+}
+
+const question = (label: string, hint: string, value = "", optional = false): Question => ({
+  label,
+  hint,
+  value,
+  optional,
+});
+
+const jobScreens: readonly ScreenName[] = ["jobs", "job", "overview"];
+const fireScreens: readonly ScreenName[] = ["execution", "job", "overview"];
+
+export const actions: readonly Action[] = [
+  {
+    name: "run",
+    key: "R",
+    title: "run the job now",
+    screens: jobScreens,
+    needs: ["job"],
+    confirms: ({ job }) => job!,
+    command: ({ job }, [reason]) => ["run", job!, "--reason", reason!],
+  },
+  {
+    name: "rerun-failed",
+    key: "F",
+    title: "rerun failed shards",
+    screens: fireScreens,
+    needs: ["job", "fire"],
+    refusal: (_, { status }) =>
+      status === "success"
+        ? "it succeeded; success is never run again"
+        : status === "running"
+          ? "it has not ended"
+          : status === "no record"
+            ? "there is no record of this fire; run the job with its fire time"
+            : null,
+    confirms: ({ job }) => job!,
+    command: ({ job, fire, status }, [reason]) => [
+      "rerun",
+      job!,
+      fire!,
+      ...(status === "failed" ? ["--failed"] : []),
+      "--reason",
+      reason!,
+    ],
+  },
+  {
+    name: "pause",
+    key: "P",
+    title: "pause the job",
+    screens: ["jobs", "job"],
+    needs: ["job"],
+    refusal: (_, { state }) => (state === "paused" ? "it is paused already" : null),
+    confirms: ({ job }) => job!,
+    command: ({ job }, [reason]) => ["jobs", "pause", job!, "--reason", reason!],
+  },
+  {
+    name: "resume",
+    key: "U",
+    title: "resume the job",
+    screens: ["jobs", "job"],
+    needs: ["job"],
+    refusal: (_, { state }) => (state === "active" ? "it is not paused" : null),
+    confirms: ({ job }) => job!,
+    command: ({ job }, [reason]) => ["jobs", "resume", job!, "--reason", reason!],
+  },
+  {
+    name: "backfill",
+    key: "B",
+    title: "run the fires of a past interval that were never run",
+    screens: ["jobs", "job"],
+    needs: ["job"],
+    asks: [
+      question("from", "first fire time, RFC 3339: 2026-06-01T00:00:00Z"),
+      question("to", "last fire time, RFC 3339"),
+    ],
+    confirms: ({ job }) => job!,
+    command: ({ job }, [from, to, reason]) => [
+      "backfill",
+      job!,
+      "--from",
+      from!,
+      "--to",
+      to!,
+      "--reason",
+      reason!,
+    ],
+  },
+  {
+    name: "drain",
+    key: "D",
+    title: "drain the executor",
+    screens: ["hosts"],
+    needs: ["executor"],
+    refusal: (_, { drained }) => (drained ? "it is drained already" : null),
+    confirms: ({ executor }) => executor!,
+    command: ({ executor }, [reason]) => ["drain", executor!, "--reason", reason!],
+  },
+  {
+    name: "undrain",
+    key: "U",
+    title: "give the executor work again",
+    screens: ["hosts"],
+    needs: ["executor"],
+    refusal: (_, { drained }) => (drained ? null : "it is not drained"),
+    confirms: ({ executor }) => executor!,
+    command: ({ executor }, [reason]) => ["undrain", executor!, "--reason", reason!],
+  },
+  {
+    name: "acknowledge",
+    key: "A",
+    title: "acknowledge the alert",
+    screens: ["alerts"],
+    needs: ["alert"],
+    refusal: (_, { acknowledged }) => (acknowledged ? `${acknowledged} has acknowledged it` : null),
+    confirms: () => "yes",
+    command: ({ alert }, [reason]) => ["alerts", "ack", alert!, "--reason", reason!],
+  },
+  {
+    name: "silence",
+    key: "S",
+    title: "silence the alert",
+    screens: ["alerts"],
+    needs: ["alert"],
+    asks: [question("for", "how long, at most 30d: 2h", "2h")],
+    confirms: () => "yes",
+    command: ({ alert }, [time, reason]) => [
+      "alerts",
+      "silence",
+      "--key",
+      alert!,
+      "--for",
+      time!,
+      "--reason",
+      reason!,
+    ],
+  },
+];
+
+const byName = new Map(actions.map((action) => [action.name, action]));
+
+export function actionNamed(name: string): Action | undefined {
+  return byName.get(name);
+}
+
+/** Why an action cannot be done now, or null. */
+export function refusalOf(action: Action, state: State, subject: Subject): string | null {
+  if (!state.operator) return state.readOnlyReason;
+  if (state.busy) return `${state.busy} is not done yet`;
+  if (action.needs.some((part) => !subject[part])) return "nothing is chosen that it could be done to";
+  return action.refusal?.(state, subject) ?? null;
+}
+
+/** What is asked before an action is done: its own questions, the reason, and the name. */
+export function questionsOf(action: Action, subject: Subject): Question[] {
+  return [
+    ...(action.asks ?? []),
+    ...(action.withoutReason ? [] : [question("reason", "why; kept with the records")]),
+    {
+      label: "confirm",
+      hint: `type ${action.confirms(subject)}`,
+      value: "",
+      mustBe: action.confirms(subject),
+    },
+  ];
+}
+
+/** The whole command line as words: what is run, without the options for the program itself. */
+export function commandOf(
+  action: Action,
+  subject: Subject,
+  questions: readonly Question[],
+  storeOptions: readonly string[],
+): string[] {
+  const answers = questions.filter(({ mustBe }) => mustBe === undefined).map(({ value }) => value);
+  return [...action.command(subject, answers), ...(action.withoutStore ? [] : storeOptions)];
+}
+
+/** Words as a shell reads them back. */
+export function shellLine(words: readonly string[]): string {
+  return words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(" ");
+}

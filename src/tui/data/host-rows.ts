@@ -1,0 +1,149 @@
+/** Processes of the cluster as rows: who they are, how they do, what their clocks say. */
+import type { ClusterLook } from "../../store/ui/cluster-look.ts";
+import type { Tone } from "../text/line.ts";
+
+export interface HostRow {
+  readonly key: string;
+  readonly node: string;
+  readonly host: string;
+  readonly role: "scheduler" | "executor" | "watchman";
+  /** `leads`, `stands by`, `active`, `drained`, `gone`… */
+  readonly health: string;
+  readonly tone: Tone;
+  readonly sign: string;
+  readonly version: string;
+  readonly pid: number | null;
+  readonly offsetMs: number | null;
+  /** What its own time daemon says. */
+  readonly time: string;
+  readonly running: number | null;
+  readonly slots: number | null;
+  readonly startedAt: Date | null;
+  readonly note: string;
+  readonly drained: boolean;
+}
+
+/** Worse than this is worth a look, and worse than that is wrong: the bounds of the clock rules. */
+const offsetBoundsMs = { look: 100, wrong: 1_000 };
+
+export function clockTone(offsetMs: number | null): Tone {
+  if (offsetMs === null) return "warn";
+  const size = Math.abs(offsetMs);
+  return size >= offsetBoundsMs.wrong ? "bad" : size >= offsetBoundsMs.look ? "warn" : "good";
+}
+
+/** Live processes with a clock, worst first; one that has not measured comes last. */
+export function clocksOf(
+  look: ClusterLook,
+): { readonly node: string; readonly offsetMs: number | null; readonly tone: Tone }[] {
+  const live = [
+    ...look.schedulers.filter(({ role }) => role === "leader" || role === "standby"),
+    ...look.executors.filter(
+      ({ state, leaseLeftMs }) => state !== "stopped" && state !== "reaped" && leaseLeftMs > 0,
+    ),
+  ];
+  return live
+    .map(({ node, offsetMs }) => ({ node, offsetMs, tone: clockTone(offsetMs) }))
+    .sort((a, b) => Math.abs(b.offsetMs ?? -1) - Math.abs(a.offsetMs ?? -1));
+}
+
+export function hostRows(look: ClusterLook): HostRow[] {
+  return [
+    ...look.schedulers.map(schedulerRow),
+    ...look.executors.map(executorRow),
+    ...look.watchmen.map(watchmanRow),
+  ];
+}
+
+function schedulerRow(one: ClusterLook["schedulers"][number]): HostRow {
+  const healths: Record<typeof one.role, [string, Tone, string]> = {
+    leader: ["leads", "good", "✓"],
+    standby: ["stands by", "good", "✓"],
+    silent: ["silent", "bad", "✗"],
+    stopped: ["stopped", "muted", "-"],
+  };
+  const [health, tone, sign] = healths[one.role];
+  const vip = one.holdsVirtualAddress === null ? "" : one.holdsVirtualAddress ? "holds the VIP" : "no VIP";
+  return {
+    key: `scheduler ${one.node}`,
+    node: one.node,
+    host: one.host,
+    role: "scheduler",
+    health,
+    tone,
+    sign,
+    version: one.version,
+    pid: one.pid,
+    offsetMs: one.offsetMs,
+    time: timeText(one.timeSource),
+    running: null,
+    slots: null,
+    startedAt: one.startedAt,
+    note: [vip, `zone data ${one.timeZoneData}`].filter(Boolean).join(", "),
+    drained: false,
+  };
+}
+
+function executorRow(one: ClusterLook["executors"][number]): HostRow {
+  const live = one.leaseLeftMs > 0;
+  const [health, tone, sign]: [string, Tone, string] =
+    one.state === "stopped"
+      ? ["stopped", "muted", "-"]
+      : one.state === "reaped" || !live
+        ? ["lease ended", "bad", "✗"]
+        : one.drain
+          ? ["drained", "warn", "⊘"]
+          : one.state === "draining"
+            ? ["stopping", "warn", "⊘"]
+            : ["active", "good", "✓"];
+  return {
+    key: `executor ${one.node}`,
+    node: one.node,
+    host: one.host,
+    role: "executor",
+    health,
+    tone,
+    sign,
+    version: one.version,
+    pid: one.pid,
+    offsetMs: one.offsetMs,
+    time: timeText(one.timeSource),
+    running: one.running,
+    slots: one.slots,
+    startedAt: one.startedAt,
+    note: one.drain ? `drained by ${one.drain.person}: ${one.drain.reason}` : "",
+    drained: one.drain !== null,
+  };
+}
+
+function watchmanRow(one: ClusterLook["watchmen"][number]): HostRow {
+  const alive = one.passMsAgo < 120_000;
+  return {
+    key: `watchman ${one.node}`,
+    node: one.node,
+    host: one.host,
+    role: "watchman",
+    health: alive ? "watches" : "silent",
+    tone: alive ? "good" : "bad",
+    sign: alive ? "✓" : "✗",
+    version: one.version,
+    pid: null,
+    offsetMs: null,
+    time: "",
+    running: null,
+    slots: null,
+    startedAt: null,
+    note: `looked ${Math.round(one.passMsAgo / 1_000)} s ago`,
+    drained: false,
+  };
+}
+
+/** What a time daemon says of itself, in a few words. */
+function timeText(source: Readonly<Record<string, unknown>> | null): string {
+  if (!source) return "";
+  const name = ["daemon", "name", "source"]
+    .map((part) => source[part])
+    .find((value) => typeof value === "string");
+  const sync = source.synchronised ?? source.synchronized;
+  return [name, sync === true ? "in sync" : sync === false ? "not in sync" : ""].filter(Boolean).join(" ");
+}

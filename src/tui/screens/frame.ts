@@ -1,0 +1,202 @@
+/** The frame around every screen: header with the screens' numbers and the data's age, bottom bar, and what lies over it. */
+import { actionNamed, commandOf, refusalOf, shellLine } from "../actions/actions.ts";
+import { candidates } from "../state/command-line.ts";
+import { bindingsOf } from "../state/keymap.ts";
+import { currentView, listOf, type State, storeNow, topScreens } from "../state/state.ts";
+import { cut, emptyLine, ends, fitLine, type Line, line, type Span, span, textWidth } from "../text/line.ts";
+import { panel } from "../text/panel.ts";
+import { clockSecondsUtc, coarse } from "../text/time-text.ts";
+import { helpLines } from "./help.ts";
+import { screenOf, titleOf } from "./registry.ts";
+import type { Area } from "./screen.ts";
+
+/** Smaller than this nothing can be drawn that helps. */
+export const smallest = { columns: 60, rows: 16 };
+
+/** The last column and the last row stay free: a character there makes terminals wrap or scroll. */
+export function frameArea(state: State): Area {
+  return { width: state.size.columns - 1, height: state.size.rows - 1 };
+}
+
+/** Between the header and the bar. */
+export function bodyArea(state: State): Area {
+  const { width, height } = frameArea(state);
+  return { width, height: height - 2 - (state.store.down === null ? 0 : 1) };
+}
+
+/** The whole screen: exactly the lines of the frame's area. */
+export function drawFrame(state: State): readonly Line[] {
+  const { width, height } = frameArea(state);
+  if (state.size.columns < smallest.columns || state.size.rows < smallest.rows) return tooSmall(state);
+  const screen = screenOf(state);
+  const body = bodyArea(state);
+  const drawn =
+    state.mode.kind === "help"
+      ? helpLines(state, state.mode.top, body)
+      : screen.draw(state, body, listOf(state));
+  const lines = [
+    header(state, width),
+    ...banner(state, width),
+    ...overlaid(state, drawn.slice(0, body.height), body),
+  ];
+  while (lines.length < height - 1) lines.push(emptyLine);
+  return [...lines.slice(0, height - 1), bar(state, width)];
+}
+
+function tooSmall(state: State): Line[] {
+  const text = `${state.size.columns}×${state.size.rows}: at least ${smallest.columns}×${smallest.rows} is needed`;
+  return [line(cut(text, Math.max(1, state.size.columns - 1)))];
+}
+
+function header(state: State, width: number): Line {
+  const current = state.stack[0]!.screen;
+  const wide = width >= 110;
+  const tabs = topScreens.flatMap((name, i): Span[] => {
+    const open = name === "alerts" ? (state.picture.alerts?.value.length ?? 0) : 0;
+    const title = `${titleOf(name)}${open > 0 ? `(${open})` : ""}`;
+    if (name === current) return [span(` ${i + 1} ${title} `, "selected"), span(wide ? " " : "")];
+    return [
+      span(wide ? ` ${i + 1}` : `${i + 1}`, "key"),
+      span(` ${title} ${wide ? " " : ""}`, open > 0 ? "bad" : "plain"),
+    ];
+  });
+  const brand = wide
+    ? [span(" escapement ", "title"), span(state.operator ? "operator " : "read-only ", "muted")]
+    : [];
+  return ends(line(...brand, ...tabs), line(...clock(state)), width);
+}
+
+/** The store's time, and how old what is shown is. */
+function clock(state: State): Span[] {
+  const now = storeNow(state);
+  if (!now)
+    return [
+      span(
+        state.store.down === null ? "asking the store… " : "✗ no data ",
+        state.store.down === null ? "muted" : "bad",
+      ),
+    ];
+  const ageMs = state.nowMs - state.picture.cluster!.atMs;
+  const age = span(
+    `${state.store.down === null ? "●" : "✗"} ${coarse(ageMs)} old`,
+    state.store.down === null && ageMs < 5_000 ? "good" : "bad",
+  );
+  return [span(` ${clockSecondsUtc(now)} UTC `, "strong"), age];
+}
+
+/** While the store is away: why, and when it is asked again. */
+function banner(state: State, width: number): Line[] {
+  const { down, retryAtMs } = state.store;
+  if (down === null) return [];
+  const retry = `next try in ${Math.max(0, Math.ceil((retryAtMs - state.nowMs) / 1_000))} s`;
+  const last = state.picture.cluster ? "this is the last data" : "nothing has been read yet";
+  return [
+    fitLine(
+      line(
+        span("✗ ", "bad"),
+        span(cut(down, Math.max(20, width - retry.length - last.length - 9)), "bad"),
+        span(` · ${last} · ${retry}`, "bad"),
+      ),
+      width,
+    ),
+  ];
+}
+
+function bar(state: State, width: number): Line {
+  if (state.mode.kind === "filter") {
+    const { rows } = screenOf(state).rows(state);
+    return ends(
+      line(span("/", "key"), listOf(state).filter, span("▌", "key")),
+      line(span(`${rows.length} rows · ⏎ keep · esc undo`, "muted")),
+      width,
+    );
+  }
+  if (state.mode.kind === "command")
+    return fitLine(line(span(":", "key"), state.mode.text, span("▌", "key")), width);
+  if (state.notice) return fitLine(line(span(state.notice.text, state.notice.tone)), width);
+  if (state.busy) return fitLine(line(span(`▸ ${state.busy}…`, "busy")), width);
+  return fitLine(line(...keys(state, width)), width);
+}
+
+/** What fits of the bindings that matter here; one that cannot be used now is grey. */
+function keys(state: State, width: number): Span[] {
+  const screen = screenOf(state);
+  const subject = screen.subject(state, screen.rows(state).rows[listOf(state).index]);
+  const shown = bindingsOf(currentView(state).screen)
+    .filter(({ bar: place }) => place !== undefined)
+    .sort((a, b) => a.bar! - b.bar!);
+  const filter = listOf(state).filter;
+  const spans: Span[] = filter === "" ? [] : [span(`/${filter}  `, "mark")];
+  let room = width - spans.reduce((sum, { text }) => sum + textWidth(text), 0);
+  for (const { shown: key, label, intent } of shown) {
+    const size = textWidth(key) + textWidth(label) + 3;
+    if (size > room) break;
+    const action = intent.do === "act" ? actionNamed(intent.action) : undefined;
+    const off = action !== undefined && refusalOf(action, state, subject) !== null;
+    spans.push(span(key, off ? "muted" : "key"), span(` ${label}  `, off ? "muted" : "plain"));
+    room -= size;
+  }
+  return spans;
+}
+
+/** Completions of `:` and questions lie over the lower end of the body. */
+function overlaid(state: State, lines: readonly Line[], area: Area): readonly Line[] {
+  const box =
+    state.mode.kind === "command"
+      ? completionBox(state, area)
+      : state.mode.kind === "ask"
+        ? questionBox(state, area)
+        : [];
+  if (box.length === 0) return lines;
+  const filled = [...lines];
+  while (filled.length < area.height) filled.push(emptyLine);
+  return [...filled.slice(0, area.height - box.length), ...box];
+}
+
+function completionBox(state: State, area: Area): Line[] {
+  if (state.mode.kind !== "command") return [];
+  const { text, chosen } = state.mode;
+  const found = candidates(state, text);
+  const height = Math.min(found.length, Math.max(3, Math.floor(area.height / 2) - 2));
+  const top = Math.max(0, Math.min(chosen - height + 1, found.length - height));
+  const lines = found.slice(top, top + height).map((one, i) => {
+    const name = one.text.padEnd(24);
+    return top + i === chosen
+      ? line(span(`▸ ${name} ${one.help}`, "selected"))
+      : line("  ", span(name, "strong"), " ", span(one.help, "muted"));
+  });
+  const note = line(span("tab completes · ⏎ does it · esc", "muted"));
+  return panel(
+    { title: "command", note, width: area.width, height: Math.max(1, lines.length) + 2, focused: true },
+    lines.length > 0 ? lines : [line(span("nothing begins like this", "muted"))],
+  );
+}
+
+function questionBox(state: State, area: Area): Line[] {
+  if (state.mode.kind !== "ask") return [];
+  const { action: name, subject, questions, at } = state.mode;
+  const action = actionNamed(name)!;
+  const width = Math.max(...questions.map(({ label }) => label.length));
+  const asked = questions.map(({ label, value, hint }, i) => {
+    const shown =
+      i === at
+        ? [span(value, "strong"), span("▌", "key"), span(value === "" ? ` ${hint}` : "", "muted")]
+        : [span(value, i < at ? "plain" : "muted")];
+    return line(
+      span(i === at ? "▸ " : "  ", "key"),
+      span(`${label.padEnd(width)}  `, i === at ? "strong" : "muted"),
+      ...shown,
+    );
+  });
+  const command = shellLine(["escapement", ...commandOf(action, subject, questions, state.storeOptions)]);
+  const lines = [...asked, emptyLine, line(span("$ ", "muted"), span(command, "muted"))];
+  const note = line(span("⏎ next · esc do nothing", "muted"));
+  const target = Object.entries(subject)
+    .filter(([part]) => action.needs.includes(part))
+    .map(([, value]) => value)
+    .join(" ");
+  return panel(
+    { title: `${action.title}: ${target}`, note, width: area.width, height: lines.length + 2, focused: true },
+    lines,
+  );
+}

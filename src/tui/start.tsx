@@ -1,0 +1,95 @@
+/** Starts the screens on this terminal, and gives it back. Loaded only when they are wanted: ink and react come with it. */
+import { render } from "ink";
+import { monotonicMs } from "../base/monotonic.ts";
+import type { Queryable } from "../store/database.ts";
+import { type OwnProgram, runOwnCommand } from "./actions/run-command.ts";
+import { App } from "./app.tsx";
+import { Poller } from "./data/poller.ts";
+import { type Session, startSession } from "./session.ts";
+import { type Effect, startState } from "./state/state.ts";
+import { borrowTerminal, eraseCodes } from "./terminal/alternate-screen.ts";
+import { ScreenStream } from "./terminal/screen-stream.ts";
+import { lookOf } from "./text/palette.ts";
+
+export interface UiOptions {
+  readonly db: Queryable;
+  /** Refuses a store whose schema this program does not know. */
+  readonly checkStore: () => Promise<void>;
+  readonly logDirectory: string | null;
+  readonly operator: boolean;
+  readonly readOnlyReason: string;
+  readonly storeOptions: readonly string[];
+  readonly program: OwnProgram;
+  readonly noColour: boolean;
+}
+
+/** Twice as often as the eye needs, so that a key's row is never late by a whole frame. */
+const maxFps = 30;
+const tickMs = 1_000;
+
+/** @returns the exit code, when the person has left. @throws what the store's check throws; the terminal is back by then */
+export async function startUi(options: UiOptions): Promise<number> {
+  const { stdin, stdout } = process;
+  const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
+  const start = startState({ ...options, size: size(), nowMs: monotonicMs() });
+  const session = startSession(start, lookOf(process.env, options.noColour), (effect, from) =>
+    perform(effect, from, options),
+  );
+  const stream = new ScreenStream(stdout, session.tickets);
+  const terminal = borrowTerminal(stdin, stdout, () => stream.close());
+  const ink = render(<App session={session} />, {
+    stdout: stream as unknown as NodeJS.WriteStream,
+    stdin,
+    patchConsole: false,
+    exitOnCtrlC: false,
+    incrementalRendering: true,
+    maxFps,
+  });
+  const resized = () => {
+    stdout.write(eraseCodes);
+    session.tickets.renew();
+    session.send({ type: "size", ...size() });
+  };
+  stdout.on("resize", resized);
+  const ticking = setInterval(() => session.send({ type: "tick", nowMs: monotonicMs() }), tickMs);
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      const { db, checkStore: check, logDirectory } = options;
+      const poller = new Poller({ db, session, check, logDirectory, onFatal: reject });
+      session.subscribe(() => {
+        const { quit } = session.current();
+        if (quit === null) return;
+        poller.stop();
+        resolve(quit);
+      });
+      // A terminal that is closed without a signal.
+      stdin.on("end", () => resolve(129));
+      stdin.on("error", () => resolve(129));
+      poller.start();
+    });
+  } finally {
+    clearInterval(ticking);
+    stdout.off("resize", resized);
+    stream.close();
+    ink.unmount();
+    terminal.restore();
+  }
+}
+
+function perform(effect: Effect, session: Session, options: UiOptions): void {
+  switch (effect.kind) {
+    case "copy":
+      // OSC 52: the terminal puts it on the clipboard, also over ssh.
+      process.stdout.write(`\x1b]52;c;${Buffer.from(effect.text).toString("base64")}\x07`);
+      return;
+    case "repaint":
+      process.stdout.write(eraseCodes);
+      session.tickets.renew();
+      queueMicrotask(() => session.send({ type: "tick", nowMs: monotonicMs() }));
+      return;
+    case "run":
+      void runOwnCommand(options.program, effect.args).then(({ ok, text }) =>
+        session.send({ type: "action-ended", title: effect.title, ok, text, nowMs: monotonicMs() }),
+      );
+  }
+}

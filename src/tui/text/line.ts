@@ -1,0 +1,152 @@
+/**
+ * Text with meaning: a screen is a list of lines, a line is a list of spans, a
+ * span has a tone. What a tone looks like is decided in one place (palette.ts),
+ * so that screens are pure data and tests read them as plain text.
+ */
+
+/** `key`: of the keyboard. `title`: of a panel. `mark`: what the eye should find first. */
+export type Tone =
+  | "plain"
+  | "muted"
+  | "strong"
+  | "title"
+  | "key"
+  | "mark"
+  | "good"
+  | "warn"
+  | "bad"
+  | "busy"
+  // The row that the cursor is on.
+  | "selected";
+
+export interface Span {
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+export interface Line {
+  readonly spans: readonly Span[];
+}
+
+export type Piece = Span | string;
+
+export function span(text: string, tone: Tone = "plain"): Span {
+  return { text, tone };
+}
+
+/** A line of pieces; a bare string is plain. */
+export function line(...pieces: readonly Piece[]): Line {
+  return { spans: pieces.map((piece) => (typeof piece === "string" ? span(piece) : piece)) };
+}
+
+export const emptyLine: Line = { spans: [] };
+
+/** Columns that one character takes. */
+function charWidth(code: number): number {
+  if (code < 0x300) return code < 32 || (code >= 0x7f && code < 0xa0) ? 0 : 1;
+  if (code <= 0x36f || (code >= 0x200b && code <= 0x200f) || (code >= 0xfe00 && code <= 0xfe0f)) return 0;
+  const wide =
+    (code >= 0x1100 && code <= 0x115f) ||
+    (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xfe30 && code <= 0xfe6f) ||
+    (code >= 0xff00 && code <= 0xff60) ||
+    (code >= 0x1f300 && code <= 0x1faff) ||
+    code >= 0x20000;
+  return wide ? 2 : 1;
+}
+
+/** Columns that a text takes on a terminal. */
+export function textWidth(text: string): number {
+  let width = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i)!;
+    if (code > 0xffff) i++;
+    width += charWidth(code);
+  }
+  return width;
+}
+
+export function lineWidth({ spans }: Line): number {
+  return spans.reduce((sum, one) => sum + textWidth(one.text), 0);
+}
+
+/** Cut to at most `width` columns; what was cut ends in an ellipsis. Control characters become blanks: the store's text is not trusted with a terminal. */
+export function cut(text: string, width: number): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is taken out
+  const clean = /[\x00-\x1f\x7f-\x9f]/.test(text) ? text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ") : text;
+  if (width <= 0) return "";
+  if (textWidth(clean) <= width) return clean;
+  let taken = "";
+  let room = width - 1;
+  for (const char of clean) {
+    const size = charWidth(char.codePointAt(0)!);
+    if (size > room) break;
+    taken += char;
+    room -= size;
+  }
+  return `${taken}…`;
+}
+
+export type Align = "left" | "right";
+
+/** Exactly `width` columns: cut, or filled with blanks. */
+export function pad(text: string, width: number, align: Align = "left"): string {
+  const short = cut(text, width);
+  const blanks = " ".repeat(Math.max(0, width - textWidth(short)));
+  return align === "left" ? short + blanks : blanks + short;
+}
+
+/** The line in exactly `width` columns. */
+export function fitLine(one: Line, width: number): Line {
+  const spans: Span[] = [];
+  let room = width;
+  for (const { text, tone } of one.spans) {
+    if (room <= 0) break;
+    const short = cut(text, room);
+    spans.push({ text: short, tone });
+    room -= textWidth(short);
+  }
+  if (room > 0) spans.push(span(" ".repeat(room)));
+  return { spans };
+}
+
+/** `left`, and `right` flush at the other end; the left one gives way. */
+export function ends(left: Line, right: Line, width: number): Line {
+  const rightWidth = Math.min(lineWidth(right), width);
+  const leftPart = fitLine(left, Math.max(0, width - rightWidth));
+  return { spans: [...leftPart.spans, ...fitLine(right, rightWidth).spans] };
+}
+
+/** What a person sees, without tones: for tests and for copying. */
+export function plainText(lines: readonly Line[]): string {
+  return lines
+    .map(({ spans }) =>
+      spans
+        .map(({ text }) => text)
+        .join("")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** Words broken into lines of at most `width` columns. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let last = "";
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    if (last !== "" && textWidth(last) + 1 + textWidth(word) > width) {
+      lines.push(last);
+      last = "";
+    }
+    last = last === "" ? word : `${last} ${word}`;
+    while (textWidth(last) > width) {
+      const chars = [...last];
+      lines.push(chars.slice(0, width).join(""));
+      last = chars.slice(width).join("");
+    }
+  }
+  if (last !== "") lines.push(last);
+  return lines;
+}
