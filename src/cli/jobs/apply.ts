@@ -16,7 +16,7 @@ interface ApplyOptions extends StoreOptions, DeedOptions {
   readonly json?: boolean;
 }
 
-interface Applied {
+export interface Applied {
   readonly job: string;
   readonly outcome: string;
   readonly version?: number;
@@ -56,7 +56,8 @@ export function buildApply(): Command {
   });
 }
 
-async function applyOne(db: Database, change: JobChange, deed: Deed): Promise<Applied> {
+/** @returns what became of it; a refusal is a result */
+export async function applyOne(db: Database, change: JobChange, deed: Deed): Promise<Applied> {
   const { applyJob, deleteJob } = await import("../../store/job-change.ts");
   if (change.action === "none") return { job: change.job, outcome: "unchanged" };
   try {
@@ -77,7 +78,7 @@ async function applyOne(db: Database, change: JobChange, deed: Deed): Promise<Ap
   }
 }
 
-function printApplied(applied: readonly Applied[]): void {
+export function printApplied(applied: readonly Applied[]): void {
   for (const { job, outcome, version, revoked, reason } of applied) {
     if (outcome === "unchanged") continue;
     const details = [

@@ -1,0 +1,54 @@
+/** `escapement drill abort`: the drill that is on restores and ends; drills may begin again afterwards. */
+import type { Command } from "commander";
+import { ExitCode } from "../../base/exit-code.ts";
+import { defineCommand } from "../command.ts";
+import { withInventoryOption } from "../inventory-file.ts";
+import { type DeedOptions, deedOf, withDeedOptions } from "../person.ts";
+import { type StoreOptions, withStore, withStoreOptions } from "../store-url.ts";
+import { paint, print, printJson } from "../terminal.ts";
+import { type ClusterOptions, drilledHosts } from "./cluster-hosts.ts";
+import { type KeyOptions, openDoors, withKeyOption } from "./doors.ts";
+import { haltHosts } from "./halt-hosts.ts";
+
+type AbortOptions = ClusterOptions & StoreOptions & KeyOptions & DeedOptions & { readonly json?: boolean };
+
+export function buildAbort(): Command {
+  const command = defineCommand("abort", "end the drill that is on: its host restores at once", {
+    examples: ["escapement drill abort --reason 'wrong host' -i inventory.yaml --cluster cluster.yaml"],
+    exitCodes: [ExitCode.ok, ExitCode.partial, ExitCode.badData, ExitCode.unavailable],
+    notes:
+      "Asks the controller of the run and the host itself, so that it works when the controller is gone. Its verdict\nbecomes unknown. Without a drill it changes nothing. Where the record store is down: escapement drill halt.",
+  })
+    .option("--profiles <path...>", "profiles of the site, in place of those of equal names")
+    .option("--json", "print one JSON document");
+  return withKeyOption(withDeedOptions(withStoreOptions(withInventoryOption(command)))).action(
+    async (options: AbortOptions) => {
+      const { requestDrillAbort } = await import("../../store/drill/drill-run.ts");
+      const { recordOperation } = await import("../../store/operation.ts");
+      const deed = deedOf(options);
+      await withStore(options, async (db) => {
+        const run = await db.transaction(async (tx) => {
+          const asked = await requestDrillAbort(tx, `${deed.person}: ${deed.reason}`);
+          if (asked)
+            await recordOperation(tx, { ...deed, action: "drill abort", after: { run: asked.runId } });
+          return asked;
+        });
+        if (!run) {
+          if (options.json) printJson({ run: null, hosts: [] });
+          else print("no drill is on");
+          return;
+        }
+        const hosts = await drilledHosts(options);
+        const known = new Set(hosts.hosts.map(({ name }) => name));
+        const names = run.targets.map(({ host }) => host).filter((host) => known.has(host));
+        const answers = await haltHosts(await openDoors(names, hosts, options));
+        if (answers.some(({ error }) => error !== null)) process.exitCode = ExitCode.partial;
+        if (options.json) return printJson({ run: run.runId, drill: run.drill, hosts: answers });
+        print(`${run.drill} (${run.runId.slice(0, 8)}) was asked to end`);
+        for (const { host, halted, tookMs, error } of answers)
+          if (error !== null) print(paint.red(`${host}: ${error}; its own limit restores it`));
+          else print(`${host}: ${halted ? `restored, answered in ${tookMs} ms` : "no drill was on"}`);
+      });
+    },
+  );
+}

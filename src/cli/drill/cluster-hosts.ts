@@ -1,0 +1,87 @@
+/** The cluster as drills see it: hosts of the inventory with what their profiles make them, and its leases. */
+
+import { EscapementError } from "../../base/errors.ts";
+import type { LeaseTimes } from "../../chaos/plan/drill-times.ts";
+import type { ClusterHost, HostPart } from "../../chaos/plan/drilled-cluster.ts";
+import type { ProfileSections, SectionName } from "../../spec/host-profile-schema.ts";
+import type { HostTarget, InventoryDefinition } from "../../spec/inventory-definition.ts";
+import { requireCluster } from "../cluster-file.ts";
+import { type InventoryOptions, requireInventory } from "../inventory-file.ts";
+import { failOnProblems } from "../problems.ts";
+
+export interface ClusterOptions extends InventoryOptions {
+  readonly profiles?: readonly string[];
+  readonly cluster?: string;
+}
+
+export interface DrilledHosts {
+  readonly inventory: InventoryDefinition;
+  readonly hosts: readonly ClusterHost[];
+  readonly leases: LeaseTimes;
+  targetOf(host: string): HostTarget;
+}
+
+/** Sections of a profile, the part of the cluster each is, and the unit that it runs. */
+const parts: readonly (readonly [section: SectionName, part: HostPart, unit: (value: unknown) => string])[] =
+  [
+    ["scheduler", "scheduler", () => "escapement-scheduler.service"],
+    ["executor", "executor", () => "escapement-executor.service"],
+    [
+      "recordStore",
+      "record-store",
+      (value) => `postgresql@${(value as { major: number }).major}-main.service`,
+    ],
+    ["watchman", "watchman", () => "escapement-watchman.service"],
+  ];
+
+/** @throws E_SPEC_INVALID, E_BAD_DATA for an inventory without any host of a cluster */
+export async function drilledHosts(options: ClusterOptions): Promise<DrilledHosts> {
+  const inventory = await requireInventory(options);
+  const { loadProfiles } = await import("../../provision/profile/load-profiles.ts");
+  const { profiles, problems } = await loadProfiles(options.profiles ?? []);
+  failOnProblems(problems);
+  let cluster: ProfileSections["cluster"] | undefined;
+  const hosts = inventory.hosts.flatMap((host): ClusterHost[] => {
+    const sections = host.profile === undefined ? undefined : profiles.get(host.profile)?.sections;
+    if (!sections) return [];
+    cluster ??= sections.get("cluster")?.value as ProfileSections["cluster"] | undefined;
+    const own = host.settings.clusterAddress;
+    const has = parts.filter(([section]) => sections.has(section));
+    return [
+      {
+        name: host.name,
+        addresses: [typeof own === "string" ? own : host.target.address],
+        parts: has.map(([, part]) => part),
+        units: Object.fromEntries(
+          has.map(([section, part, unit]) => [part, unit(sections.get(section)!.value)]),
+        ),
+      },
+    ];
+  });
+  if (hosts.every(({ parts: some }) => some.length === 0))
+    throw new EscapementError("E_BAD_DATA", {
+      what: `${inventory.file}: no host has a profile of a cluster`,
+      hint: "drills need a scheduler, an executor and a record store; docs/profiles.md lists the profiles",
+    });
+  return {
+    inventory,
+    hosts,
+    leases: await leasesOf(options.cluster, cluster),
+    targetOf: (name) => inventory.hosts.find((host) => host.name === name)!.target,
+  };
+}
+
+/** The cluster file says it; without one the profiles do. */
+async function leasesOf(
+  file: string | undefined,
+  section: ProfileSections["cluster"] | undefined,
+): Promise<LeaseTimes> {
+  const { leaseTimes } = await import("../../chaos/plan/drill-times.ts");
+  if (file !== undefined) return leaseTimes(await requireCluster(file));
+  const leaseMs = section?.lease ?? defaultLeaseMs;
+  return leaseTimes({ executor: { leaseMs }, scheduler: { leaseMs, maxSleepMs: defaultMaxSleepMs } });
+}
+
+/** Of a cluster file that says nothing about them: src/spec/cluster-schema.ts. */
+const defaultLeaseMs = 15_000;
+const defaultMaxSleepMs = 1_000;

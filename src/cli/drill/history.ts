@@ -1,0 +1,75 @@
+/** `escapement drill history`: the runs that the records know, and how fresh each class is. */
+import type { Command } from "commander";
+import { formatDuration } from "../../base/duration.ts";
+import { ExitCode } from "../../base/exit-code.ts";
+import { formatInstant } from "../../base/instant.ts";
+import { mandatoryDrillClasses } from "../../spec/drill-definition.ts";
+import { defineCommand } from "../command.ts";
+import { countOption } from "../parse-option.ts";
+import { type StoreOptions, withStore, withStoreOptions } from "../store-url.ts";
+import { paint, print, printJson, table } from "../terminal.ts";
+
+interface HistoryOptions extends StoreOptions {
+  readonly limit: number;
+  readonly class?: string;
+  readonly drill?: string;
+  readonly json?: boolean;
+}
+
+const verdictPaint = { pass: paint.green, fail: paint.red, unknown: paint.yellow } as const;
+
+export function buildHistory(): Command {
+  const command = defineCommand("history", "list the runs of drills, newest first", {
+    examples: [
+      "escapement drill history --cluster cluster.yaml",
+      "escapement drill history --class executor-killed --limit 5 --json",
+    ],
+    exitCodes: [ExitCode.ok, ExitCode.unavailable],
+  })
+    .option("--limit <n>", "how many", countOption(1, 1_000), 20)
+    .option("--class <name>", "only runs of this class")
+    .option("--drill <name>", "only runs of this drill")
+    .option("--json", "print one JSON document");
+  return withStoreOptions(command).action(async (options: HistoryOptions) => {
+    const { latestDrills, listDrillRuns } = await import("../../store/drill/drill-run.ts");
+    const { readStoreTime } = await import("../../store/store-time.ts");
+    await withStore(options, async (db) => {
+      const runs = await listDrillRuns(db, {
+        limit: options.limit,
+        ...(options.class !== undefined && { class: options.class }),
+        ...(options.drill !== undefined && { drill: options.drill }),
+      });
+      const [latest, now] = [await latestDrills(db), await readStoreTime(db)];
+      const classes = [...new Set([...mandatoryDrillClasses, ...latest.map((one) => one.class)])].map(
+        (name) => {
+          const found = latest.find((one) => one.class === name);
+          const [lastRunAt, lastPassAt] = [found?.lastRunAt ?? null, found?.lastPassAt ?? null];
+          return { class: name, lastRunAt, lastPassAt };
+        },
+      );
+      if (options.json) return printJson({ now, classes, runs });
+      const ago = (at: Date | null) =>
+        at === null
+          ? paint.yellow("never")
+          : `${formatDuration(Math.floor((now.getTime() - at.getTime()) / 60_000) * 60_000)} ago`;
+      print(
+        table(
+          ["class", "last run", "last pass"],
+          classes.map((one) => [one.class, ago(one.lastRunAt), ago(one.lastPassAt)]),
+        ),
+      );
+      if (runs.length === 0) return print("no run");
+      print();
+      const rows = runs.map((run) => [
+        run.runId.slice(0, 8),
+        formatInstant(run.startedAt),
+        run.drill,
+        run.targets.map(({ host }) => host).join(", ") || "-",
+        run.trigger === "schedule" ? "timetable" : run.person,
+        run.verdict === null ? run.state : verdictPaint[run.verdict](run.verdict),
+        run.reason ?? "-",
+      ]);
+      print(table(["run", "started", "drill", "host", "by", "verdict", "why"], rows));
+    });
+  });
+}

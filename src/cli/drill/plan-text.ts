@@ -1,0 +1,32 @@
+/** Prints what a run would do. */
+import { formatDuration } from "../../base/duration.ts";
+import { type DrillPlan, whereText } from "../../chaos/plan/drill-plan.ts";
+import { paint } from "../terminal.ts";
+
+export function planText(plan: DrillPlan): string {
+  const lines = [`${paint.bold(plan.drill)}  ${plan.class}`, plan.description];
+  const list = (title: string, texts: readonly string[]) =>
+    texts.forEach((text, i) => {
+      lines.push(`  ${i === 0 ? paint.dim(title.padEnd(9)) : " ".repeat(9)} ${text}`);
+    });
+  list("needs", plan.before);
+  list("load", [plan.load]);
+  list("ends early", plan.abort);
+  for (const one of plan.variants) {
+    const { holdMs, limitMs, settleMs } = one.times;
+    lines.push("", plan.variants.length > 1 ? paint.bold(one.variant) : paint.bold("fault"));
+    list("where", [one.refused === null ? whereText(one) : paint.red(whereText(one))]);
+    list("does", [one.fault]);
+    list("for", [`${formatDuration(holdMs)}; no longer than ${formatDuration(limitMs)}, whatever happens`]);
+    list("back by", [one.wayBack]);
+    list("settles", [`${formatDuration(settleMs)} or longer`]);
+    list("proof", one.proof);
+    list("pass", one.pass);
+  }
+  const count = plan.variants.length > 1 ? `${plan.variants.length} faults, one after the other; ` : "";
+  lines.push(
+    "",
+    `${count}${formatDuration(plan.expectedMs)} or longer in all. escapement drill halt puts every host right at once.`,
+  );
+  return lines.join("\n");
+}

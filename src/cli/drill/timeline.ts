@@ -1,0 +1,40 @@
+/** A run of a drill on a line: where it has been, where it is, what is to come. Pure. */
+import { formatDuration } from "../../base/duration.ts";
+import type { DrillRunRow, DrillState } from "../../store/drill/drill-run.ts";
+import { paint } from "../terminal.ts";
+
+const states: readonly DrillState[] = ["preflight", "armed", "fault", "restoring", "settling", "judging"];
+
+/** `preflight ─ armed ─ [fault 12s] ─ restoring ─ settling ─ judging`. @param now of the database */
+export function timeline(run: DrillRunRow, now: Date): string {
+  const current = states.indexOf(run.state);
+  return states
+    .map((state, i) => {
+      if (run.state === "ended" || i < current) return paint.green(state);
+      if (i > current) return paint.dim(state);
+      const since = { fault: run.faultAt, settling: run.restoredAt }[state as string];
+      return paint.bold(`[${state}${since ? ` ${elapsed(since, now)}` : ""}]`);
+    })
+    .join(" ─ ");
+}
+
+/** What a person wants to know of a run, a line each. */
+export function runLines(run: DrillRunRow, now: Date): string[] {
+  const hosts = run.targets.map(({ host }) => host).join(", ");
+  const by = run.trigger === "schedule" ? "the timetable" : run.person;
+  const head = `${paint.bold(run.drill)} (${run.runId.slice(0, 8)})${hosts === "" ? "" : ` on ${hosts}`}, by ${by}`;
+  if (run.verdict !== null)
+    return [`${head}: ${run.verdict}, ${elapsed(run.endedAt!, now)} ago: ${run.reason ?? ""}`];
+  return [
+    `${head}, for ${elapsed(run.startedAt, now)}`,
+    timeline(run, now),
+    ...(run.abandoned
+      ? [paint.red("its controller is silent; the host restores itself, and any other controller may end it")]
+      : []),
+    ...(run.abortRequestedAt ? [paint.yellow(`asked to end: ${run.abortReason ?? ""}`)] : []),
+  ];
+}
+
+function elapsed(since: Date, now: Date): string {
+  return formatDuration(Math.max(0, Math.floor((now.getTime() - since.getTime()) / 1_000)) * 1_000);
+}
