@@ -225,6 +225,34 @@ const cluster = z.strictObject({
   retentionMonths: wholeNumber(1, 120, "Months of records that are kept."),
 });
 
+const absolutePath = z
+  .string()
+  .regex(/^\/[A-Za-z0-9._/-]+$/)
+  .register(expectation, { what: "an absolute path of plain characters" })
+  .describe("A directory.");
+const serviceName = z
+  .string()
+  .regex(/^[A-Za-z0-9@._-]+\.service$/)
+  .register(expectation, { what: "the name of a service, such as escapement-executor.service" })
+  .describe("A unit of systemd.");
+
+const drills = z.strictObject({
+  faults: z
+    .array(
+      choice(
+        ["kill", "stop", "pause", "cut", "clock", "power", "fill-disk", "memory-limit"],
+        "A fault that a signed order may ask of this host.",
+      ),
+    )
+    .describe("Anything else is refused by the host itself."),
+  units: z.array(serviceName).describe("Units that may be killed, stopped, paused or limited."),
+  paths: z.array(absolutePath).describe("Directories whose file system may be filled."),
+  maxHold: duration("The longest that a fault may last.", { min: 1_000, max: 86_400_000 }),
+  maxLimit: duration("The latest that the host comes back by itself.", { min: 1_000, max: 86_400_000 }),
+  maxOffset: duration("The farthest that the clock may be moved.", { min: 1_000, max: 86_400_000 }),
+  reserve: size("What a filled file system keeps free at least."),
+});
+
 /** Every section by name; each has one feature module that turns it into resources. */
 const sectionSchemas = {
   toolkit: toolkit.partial().describe("User and folders of the toolkit.").optional(),
@@ -241,6 +269,7 @@ const sectionSchemas = {
   watchman: watchman.partial().describe("The watchman.").optional(),
   recordStore: recordStore.partial().describe("PostgreSQL for the records.").optional(),
   jobLogs: jobLogs.partial().describe("The output of jobs: on the host, then in the archive.").optional(),
+  drills: drills.partial().describe("What drills may do to this host.").optional(),
 };
 
 export const hostProfileSchema = z.strictObject({

@@ -10,6 +10,7 @@ import type { InventoryDefinition } from "../../spec/inventory-definition.ts";
 import type { Provenance, Resource } from "../resource.ts";
 import { clock } from "./features/clock.ts";
 import { clusterFile } from "./features/cluster.ts";
+import { drills } from "./features/drills.ts";
 import { executorFor } from "./features/executor.ts";
 import type { Feature } from "./features/feature.ts";
 import { firewallFor } from "./features/firewall.ts";
@@ -114,6 +115,7 @@ function sectionResources(
     jobLogs: jobLogs as AnyFeature,
     scheduler: scheduler as AnyFeature,
     watchman: watchman as AnyFeature,
+    drills: drills as AnyFeature,
     firewall: firewallFor((role) =>
       role === "recordStore" ? section(role)?.value.port : section(role)?.value.httpPort,
     ) as AnyFeature,
