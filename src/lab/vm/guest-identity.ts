@@ -44,9 +44,9 @@ ExecStart=/sbin/ip route replace default via ${state.gateway}
 [Install]
 WantedBy=multi-user.target
 END
-mkdir -p /root/.ssh /home/ops/.ssh && chmod 700 /root/.ssh /home/ops/.ssh
-for d in /root /home/ops; do printf '%s\\n' '${keys.authorizedKey}' > $d/.ssh/authorized_keys; chmod 600 $d/.ssh/authorized_keys; done
-chown -R ops:ops /home/ops/.ssh
+mkdir -p ~root/.ssh ~ops/.ssh && chmod 700 ~root/.ssh ~ops/.ssh
+for d in ~root ~ops; do printf '%s\\n' '${keys.authorizedKey}' > $d/.ssh/authorized_keys; chmod 600 $d/.ssh/authorized_keys; done
+chown -R ops:ops ~ops/.ssh
 printf 'ops:%s\\n' '${keys.opsPassword}' | chpasswd
 (umask 077; cat > /etc/ssh/ssh_host_ed25519_key <<'END'
 ${readFileSync(keyFile, "utf8").trim()}

@@ -63,8 +63,8 @@ describe.skipIf(noHosts || noMachines)("a virtual machine and a container", () =
   });
 
   test("power cut and start: its disk stays, what was not written is lost, the boot is another", async () => {
-    const boot = await shell("exec-1", "echo kept > /root/kept; sync; cat /proc/sys/kernel/random/boot_id");
-    await shell("exec-1", "echo lost > /root/lost");
+    const boot = await shell("exec-1", "echo kept > /srv/kept; sync; cat /proc/sys/kernel/random/boot_id");
+    await shell("exec-1", "echo lost > /srv/lost");
     await lab().powerOff("exec-1");
     expect(
       lab()
@@ -77,7 +77,7 @@ describe.skipIf(noHosts || noMachines)("a virtual machine and a container", () =
     await expect(lab().exec("exec-1", ["true"])).rejects.toMatchObject({ code: "E_LAB_HOST_OFF" });
     await lab().powerOn("exec-1");
     expect(
-      await shell("exec-1", "cat /root/kept; cat /root/lost 2>/dev/null | head -c 100 | tr -d '\\0'"),
+      await shell("exec-1", "cat /srv/kept; cat /srv/lost 2>/dev/null | head -c 100 | tr -d '\\0'"),
     ).toBe("kept");
     expect(await shell("exec-1", "cat /proc/sys/kernel/random/boot_id")).not.toBe(boot);
     expect(await reaches("exec-2", "exec-1")).toBe(true);
