@@ -1,5 +1,6 @@
 /** Puts a report together: answers, their places in the repository, waivers, trend, and what it all comes to. */
 import type { Waiver } from "../spec/load-waivers.ts";
+import { formatProblem, type Problem } from "../spec/problem.ts";
 import type { Scope } from "./item.ts";
 import { judge } from "./judge.ts";
 import type { ChecklistReport, ReportItem, ReportResult } from "./report-schema.ts";
@@ -11,13 +12,15 @@ import { applyWaivers } from "./waivers.ts";
 /** What the report is about, besides the answers. */
 export type ReportHead = Omit<
   ChecklistReport,
-  "items" | "waiverProblems" | "trend" | "outcome" | "reasons" | "signature"
+  "items" | "waiverProblems" | "definitionProblems" | "trend" | "outcome" | "reasons" | "signature"
 >;
 
 export interface Assembly {
   readonly head: ReportHead;
   readonly runs: readonly ItemRun[];
   readonly waivers: readonly Waiver[];
+  /** Of job files; `file` relative to the repository. */
+  readonly definitionProblems: readonly Problem[];
   /** Numbers of all items there are. */
   readonly known: readonly number[];
   /** Where in the repository a scope is defined. */
@@ -38,10 +41,23 @@ export function assembleReport(assembly: Assembly): {
   const waiverProblems = problems.map((problem) =>
     isInRepository(problem.file) ? problem : { ...problem, ...locate({ kind: "cluster", name: "" }) },
   );
-  const parts = { ...head, items: sorted, waiverProblems };
+  const parts = {
+    ...head,
+    items: sorted,
+    waiverProblems,
+    definitionProblems: assembly.definitionProblems.map((problem) => definitionProblem(problem, assembly)),
+  };
   const { outcome, reasons } = judge(parts, now);
   const trend = baseline && trendAgainst(baseline.summary, sorted, now, baseline.from);
   return { report: { ...parts, ...(trend && { trend }), outcome, reasons: [...reasons] }, notNeeded };
+}
+
+function definitionProblem(problem: Problem, { locate }: Assembly) {
+  const { file, line, column } = problem;
+  const place = isInRepository(file) ? { file, line } : locate({ kind: "cluster", name: "" });
+  // The place has fields of its own.
+  const message = formatProblem({ ...problem, file: "", line: 0 }).trim();
+  return { message, ...place, column };
 }
 
 function reportItem({ item, results, durationMs }: ItemRun, { locate }: Assembly): ReportItem {

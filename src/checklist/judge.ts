@@ -15,7 +15,7 @@ export interface Judgement {
   readonly verdicts: ReadonlyMap<number, ItemVerdict>;
 }
 
-type Judged = Pick<ChecklistReport, "items" | "waiverProblems" | "asked" | "definitions">;
+type Judged = Pick<ChecklistReport, "items" | "waiverProblems" | "definitionProblems" | "asked">;
 
 /** Numbers of the items that a whole report has. */
 export const allItems: readonly number[] = Array.from({ length: 15 }, (_, i) => i);
@@ -23,7 +23,10 @@ export const allItems: readonly number[] = Array.from({ length: 15 }, (_, i) => 
 /** Fail outranks unknown, unknown outranks pass. What was not asked, or not answered, is unknown. */
 export function judge(report: Judged, now: Date): Judgement {
   const verdicts = new Map(report.items.map((item) => [item.number, verdictOf(item.results, now)]));
-  const failed: string[] = report.waiverProblems.map(({ message }) => message);
+  const failed: string[] = [
+    ...report.definitionProblems.map(({ file, line, message }) => `${file}:${line}: ${message}`),
+    ...report.waiverProblems.map(({ message }) => message),
+  ];
   const unknown: string[] = [];
   for (const item of report.items) {
     const verdict = verdicts.get(item.number)!;

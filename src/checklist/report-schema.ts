@@ -66,6 +66,14 @@ const waiverProblem = z.object({
   column: count,
 });
 
+/** A job file that became no job: nobody can say what it would have done. It makes the outcome a failure. */
+const definitionProblem = z.object({
+  message: z.string(),
+  file: z.string().min(1),
+  line: count,
+  column: count,
+});
+
 const trend = z.object({
   /** The report or the recorded run that this one is held against. */
   against: z.object({ at: instant, from: z.string(), commit: z.string().nullable() }),
@@ -107,7 +115,7 @@ export const reportSchema = z.object({
   cluster: z.object({ id: z.string().nullable(), name: z.string() }),
   /** `clean`: the files are those of the commit; null when nobody could tell. */
   commit: z.object({ id: z.string().nullable(), clean: z.boolean().nullable() }),
-  definitions: z.object({ digest: z.string(), jobs: count, items: z.array(count) }),
+  definitions: z.object({ digest: z.string(), jobs: count }),
   window: z.object({ from: instant, to: instant }),
   tier: z.enum(["hosts", "machines"]),
   hosts: z.array(
@@ -123,6 +131,7 @@ export const reportSchema = z.object({
   asked: z.object({ items: z.array(count).nullable(), job: z.string().nullable() }),
   items: z.array(item),
   waiverProblems: z.array(waiverProblem),
+  definitionProblems: z.array(definitionProblem),
   trend: trend.optional(),
   outcome,
   /** Why it is not a pass, one sentence each. */

@@ -82,6 +82,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./watchman.ts"),
   },
   {
+    name: "checklist",
+    summary: "ask a cluster the questions that a release depends on",
+    load: () => import("./checklist.ts"),
+  },
+  {
     name: "executor-supervisor",
     summary: "own the children of one executor (started by it)",
     hidden: true,

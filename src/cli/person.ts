@@ -19,5 +19,10 @@ export function withDeedOptions(command: Command): Command {
 /** @throws E_USAGE for a reason without a word in it */
 export function deedOf(options: DeedOptions): Deed {
   if (options.reason.trim() === "") throw new EscapementError("E_USAGE", { what: "--reason is empty" });
-  return { person: options.by ?? process.env.SUDO_USER ?? userInfo().username, reason: options.reason };
+  return { person: personOf(options), reason: options.reason };
+}
+
+/** Who is named, or who is logged in. */
+export function personOf({ by }: Pick<DeedOptions, "by">): string {
+  return by ?? process.env.SUDO_USER ?? userInfo().username;
 }

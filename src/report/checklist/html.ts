@@ -32,6 +32,7 @@ export function checklistHtml(report: ChecklistReport): string {
     reasons(report),
     trend(report),
     waivers(report),
+    definitions(report),
     "<h2>The items</h2>",
     ...report.items.map((item) => itemSection(item, report)),
     binding(report),
@@ -121,6 +122,15 @@ function waivers(report: ChecklistReport): string {
       ? htmlTable(["item", "about", "measured", "reason", "owner", "approver", "expires"], rows)
       : "";
   return `<h2>Waivers</h2>${list}${table}`;
+}
+
+function definitions({ definitionProblems }: ChecklistReport): string {
+  if (definitionProblems.length === 0) return "";
+  const items = definitionProblems.map(
+    ({ message, file, line, column }) =>
+      `<li><span class="soft">${escapeHtml(file)}:${line}:${column}</span> ${escapeHtml(message)}</li>`,
+  );
+  return `<h2>Job files with problems</h2><p>They became no job, so nobody can say what they would do.</p><ul>${items.join("")}</ul>`;
 }
 
 function itemSection(item: ReportItem, report: ChecklistReport): string {

@@ -7,6 +7,7 @@ import { type Answer, answersOf, evidenceText, itemName, scopeName, sentence } f
 export function checklistJunit(report: ChecklistReport): string {
   const suites = report.items.map((item) => suiteOf(item, report));
   if (report.waiverProblems.length > 0) suites.push(waiverSuite(report));
+  if (report.definitionProblems.length > 0) suites.push(definitionSuite(report));
   if (report.items.length === 0) suites.push(nothingRan(report));
   return junitXml(suites, "escapement.checklist");
 }
@@ -61,6 +62,20 @@ function waiverSuite(report: ChecklistReport): JunitSuite {
       name: `waiver for item ${item} at ${file}:${line}`,
       seconds: 0,
       verdict: { kind: "failure", type: kind, message, text: `${message}\n${file}:${line}:${column}` },
+    })),
+    output: "",
+  };
+}
+
+function definitionSuite(report: ChecklistReport): JunitSuite {
+  return {
+    ...frame(report),
+    name: "checklist.definitions",
+    seconds: 0,
+    cases: report.definitionProblems.map(({ message, file, line, column }) => ({
+      name: `${file}:${line}:${column}`,
+      seconds: 0,
+      verdict: { kind: "failure", type: "definition", message, text: `${file}:${line}:${column} ${message}` },
     })),
     output: "",
   };

@@ -6,6 +6,7 @@ import { answersOf, itemName, scopeName, sentence, tally, verdictWord, worstItem
 /** A summary above 1 MiB is dropped whole by GitHub; some room is left for what else the step writes. */
 export const mostBytes = 1_048_576 - 65_536;
 
+const mostReasons = 50;
 const signs = { pass: "✅", fail: "❌", unknown: "❔", waived: "⏸️", "not-applicable": "➖" } as const;
 
 export function checklistMarkdown(report: ChecklistReport): string {
@@ -16,7 +17,10 @@ export function checklistMarkdown(report: ChecklistReport): string {
     "",
     itemTable(report),
     "",
-    ...section("Why it is not a pass", report.outcome === "pass" ? [] : report.reasons.map(bullet)),
+    ...section(
+      "Why it is not a pass",
+      report.outcome === "pass" ? [] : report.reasons.slice(0, mostReasons).map(bullet),
+    ),
     ...section("Since the last run", trendLines(report)),
   ];
   return withinLimit(head, openAnswers(report), [
@@ -32,6 +36,8 @@ function scoreLine(report: ChecklistReport): string {
   for (const verdict of ["fail", "unknown", "waived", "not-applicable"] as const)
     if (counts[verdict] > 0) parts.push(`${counts[verdict]} ${verdictWord[verdict]}`);
   if (report.waiverProblems.length > 0) parts.push(`${report.waiverProblems.length} waiver(s) in error`);
+  if (report.definitionProblems.length > 0)
+    parts.push(`${report.definitionProblems.length} problem(s) in job files`);
   return parts.join(", ");
 }
 

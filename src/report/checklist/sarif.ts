@@ -5,6 +5,7 @@ import { answersOf, scopeName, sentence, worstItemsFirst } from "./wording.ts";
 
 const levels = { fail: "error", unknown: "warning", waived: "note" } as const;
 const waiverRule = "checklist-waivers";
+const definitionRule = "checklist-definitions";
 
 export function checklistSarif(report: ChecklistReport): string {
   const log = sarifLog({
@@ -12,7 +13,7 @@ export function checklistSarif(report: ChecklistReport): string {
     version: report.tool.version,
     category: `escapement-checklist/${report.cluster.name || "cluster"}`,
     rules: rules(report),
-    results: [...waiverResults(report), ...answerResults(report)],
+    results: [...definitionResults(report), ...waiverResults(report), ...answerResults(report)],
   });
   return `${JSON.stringify(log, null, 2)}\n`;
 }
@@ -32,7 +33,18 @@ function rules(report: ChecklistReport): SarifRule[] {
     help: "Take the waiver out, or let it be accepted anew.",
     tags: ["reliability", "batch"],
   };
-  return report.waiverProblems.length > 0 ? [...items, waivers] : items;
+  const definitions = {
+    id: definitionRule,
+    short: "Is every job file right?",
+    full: "A file that becomes no job says nothing about what will run.",
+    help: "escapement jobs check names every problem and what would be accepted.",
+    tags: ["reliability", "batch"],
+  };
+  return [
+    ...items,
+    ...(report.waiverProblems.length > 0 ? [waivers] : []),
+    ...(report.definitionProblems.length > 0 ? [definitions] : []),
+  ];
 }
 
 function answerResults(report: ChecklistReport): SarifResult[] {
@@ -53,6 +65,17 @@ function answerResults(report: ChecklistReport): SarifResult[] {
       ];
     }),
   );
+}
+
+function definitionResults({ definitionProblems }: ChecklistReport): SarifResult[] {
+  return definitionProblems.map(({ message, file, line }) => ({
+    rule: definitionRule,
+    level: "error",
+    message,
+    file,
+    line,
+    identity: `definition\n${file}\n${message}`,
+  }));
 }
 
 function waiverResults({ waiverProblems }: ChecklistReport): SarifResult[] {

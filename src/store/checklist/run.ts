@@ -5,7 +5,6 @@ import type { Queryable } from "../database.ts";
 const verdict = z.enum(["pass", "fail", "unknown", "not-applicable", "waived"]);
 const scope = z.object({ kind: z.enum(["cluster", "host", "job"]), name: z.string() });
 
-/** One item of a recorded run. */
 const item = z.object({
   number: z.int(),
   verdict,
@@ -14,6 +13,18 @@ const item = z.object({
   passed: z.int(),
 });
 
+type RecordedScope = Readonly<z.output<typeof scope>>;
+type RecordedVerdict = z.output<typeof verdict>;
+
+/** One item of a recorded run: its verdict, one sentence, and the scopes that did not pass. */
+export interface RecordedItem {
+  readonly number: number;
+  readonly verdict: RecordedVerdict;
+  readonly message: string;
+  readonly open: readonly { readonly scope: RecordedScope; readonly verdict: RecordedVerdict }[];
+  readonly passed: number;
+}
+
 export interface ChecklistRunRow {
   readonly runId: string;
   readonly person: string;
@@ -21,7 +32,7 @@ export interface ChecklistRunRow {
   readonly commitId: string | null;
   readonly definitionsDigest: string;
   readonly outcome: "pass" | "fail" | "unknown";
-  readonly items: readonly z.output<typeof item>[];
+  readonly items: readonly RecordedItem[];
 }
 
 /** Written once, at the end of a run. Recording the same run again changes nothing. */
