@@ -5,6 +5,7 @@ import { uniqueConstraint } from "./01-unique-constraint.ts";
 import { blockingPolicy } from "./03-blocking-policy.ts";
 import { misfirePolicy } from "./04-misfire-policy.ts";
 import { catchUpCaps } from "./05-catch-up-caps.ts";
+import { leases } from "./07-leases.ts";
 import { executorDrill } from "./11-executor-drill.ts";
 import { faultDrills } from "./12-fault-drills.ts";
 
@@ -13,6 +14,7 @@ export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
   blockingPolicy,
   misfirePolicy,
   catchUpCaps,
+  leases,
   executorDrill,
   faultDrills,
 ];
