@@ -147,6 +147,8 @@ const historySchema = z.strictObject({
   attempts: z.array(attempt),
   effects: z.array(effect),
   refusals: z.array(refusal).default([]),
+  /** Stale writes that the record store's own fence refused. */
+  storeRefusals: count.optional(),
   sightings: z.array(sighting).default([]),
   faults: z.array(fault).default([]),
 });

@@ -20,6 +20,8 @@ export function checkTiming(ledger: Ledger, report: Report): void {
     if (mishandled) told("misfire-mishandled", mishandled);
     else if (
       lateMs !== null &&
+      // Somebody else's job may have waited for a slot, or in line.
+      !obligation.recordsOnly &&
       delayMs !== undefined &&
       delayMs > lateMs &&
       fire.executions[0]?.trigger !== "misfire"

@@ -36,7 +36,8 @@ export function vacuityReasons(ledger: Ledger): string[] {
   const hit = faults.reduce((sum, fault) => sum + (fault.proven ? fault.attemptsHit : 0), 0);
   if (hit < requirements.attemptsHit)
     reasons.push(`${hit} attempt(s) were hit by a fault; ${requirements.attemptsHit} are needed`);
-  const refused = history.refusals.filter((refusal) => refusal.reason === "stale").length;
+  const witnessed = history.refusals.filter((refusal) => refusal.reason === "stale").length;
+  const refused = witnessed + (history.storeRefusals ?? 0);
   if (refused < requirements.refusals)
     reasons.push(`${refused} stale write(s) were refused; ${requirements.refusals} are needed`);
   return reasons;

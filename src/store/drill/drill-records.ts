@@ -134,3 +134,13 @@ export async function staleWritesSince(
   );
   return rows[0]!.count;
 }
+
+/** True if the fires of every active job of the namespace are planned beyond now, as they are where a leader works. */
+export async function isPlannedAhead(db: Queryable, namespace: string): Promise<boolean> {
+  const { rows } = await db.query<{ behind: number }>(
+    `SELECT count(*)::integer AS behind FROM escapement.job
+     WHERE namespace = $1 AND state = 'active' AND planned_until < clock_timestamp()`,
+    [namespace],
+  );
+  return rows[0]!.behind === 0;
+}

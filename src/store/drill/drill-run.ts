@@ -70,7 +70,7 @@ const uniqueViolation = "23505";
 /**
  * Enters a run and with it takes the lock.
  * @returns the database's time
- * @throws E_REFUSED when another run is not ended, with what is known of it
+ * @throws E_DRILL_BUSY when another run is not ended, with what is known of it
  */
 export async function beginDrillRun(db: Queryable, run: NewDrillRun, leaseMs: number): Promise<Date> {
   try {
@@ -95,11 +95,10 @@ export async function beginDrillRun(db: Queryable, run: NewDrillRun, leaseMs: nu
   } catch (error) {
     if (sqlState(error) !== uniqueViolation) throw error;
     const other = await currentDrillRun(db);
-    throw new EscapementError("E_REFUSED", {
+    throw new EscapementError("E_DRILL_BUSY", {
       what: other
-        ? `drill ${other.drill} (${other.runId}) of ${other.person} is on since ${other.startedAt.toISOString()}, ${other.state}`
-        : "another drill is on",
-      hint: "one drill a cluster; escapement drill status shows it, escapement drill abort ends it",
+        ? `${other.drill} (${other.runId}) of ${other.person} since ${other.startedAt.toISOString()}, ${other.state}`
+        : "it has just begun or ended",
     });
   }
 }

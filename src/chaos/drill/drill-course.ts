@@ -1,0 +1,256 @@
+/** The stages of one run in their order, and what each leaves for the report. See run-drill.ts. */
+import { EscapementError, messageOf } from "../../base/errors.ts";
+import { monotonicMs, sleep } from "../../base/monotonic.ts";
+import { type DrillState, setDrillState } from "../../store/drill/drill-run.ts";
+import { type ClusterSample, sampleCluster } from "../../store/drill/drill-sample.ts";
+import type { DrillOrder } from "../host/drill-host.ts";
+import { draftOrder } from "../plan/drill-order.ts";
+import { type DrillTimes, drillTimes, leaseTimes } from "../plan/drill-times.ts";
+import { type DrillTargetHost, selectTarget } from "../plan/select-target.ts";
+import { type AimedFault, DrillLoad } from "./drill-load.ts";
+import { DrillLog } from "./drill-log.ts";
+import type { DrillResult, HostAudit, PreflightItem } from "./drill-report.ts";
+import { EvidenceBook } from "./evidence.ts";
+import { FaultWatch, type WatchedFault } from "./fault-watch.ts";
+import { judgeRun } from "./judge-run.ts";
+import { preflight } from "./preflight.ts";
+import { ReferenceClock } from "./reference-clock.ts";
+import { type RunLease, runLeaseMs } from "./run-lease.ts";
+import type { RunDrillOptions } from "./run-options.ts";
+import { WatchedHost } from "./watched-host.ts";
+import { writeReport } from "./write-report.ts";
+
+/** What the run has come to know; the report is made of it, however far it came. */
+export interface CourseNotes {
+  preflight: readonly PreflightItem[];
+  target: DrillTargetHost | null;
+  order: DrillOrder | null;
+  fault: WatchedFault | null;
+  watch: FaultWatch | null;
+  audits: HostAudit[];
+  doubts: string[];
+}
+
+const lookEveryMs = 2_000;
+
+export class DrillCourse {
+  readonly options: RunDrillOptions;
+  readonly runId: string;
+  readonly startedAt: Date;
+  readonly times: DrillTimes;
+  readonly log: DrillLog;
+  readonly notes: CourseNotes = {
+    preflight: [],
+    target: null,
+    order: null,
+    fault: null,
+    watch: null,
+    audits: [],
+    doubts: [],
+  };
+  hosts: WatchedHost[] = [];
+  readonly #lease: RunLease;
+  #load: DrillLoad | undefined;
+  #clock: ReferenceClock | undefined;
+  #book: EvidenceBook | undefined;
+  #restoredMs = 0;
+  #limitMs = 0;
+
+  constructor(options: RunDrillOptions, runId: string, startedAt: Date, lease: RunLease) {
+    this.options = options;
+    this.runId = runId;
+    this.startedAt = startedAt;
+    this.#lease = lease;
+    const { variant, definition, cluster } = options;
+    this.times = drillTimes(variant, definition.settle, leaseTimes(cluster));
+    this.log = new DrillLog(options.say, () => this.#clock?.now() ?? startedAt.toISOString());
+  }
+
+  /** The host was given its order. */
+  get begun(): boolean {
+    return this.notes.order !== null;
+  }
+
+  get book(): EvidenceBook | undefined {
+    return this.#book;
+  }
+
+  async run(): Promise<DrillResult> {
+    await this.#enter("preflight");
+    const clock = await this.#preflight();
+    await this.#enter("armed");
+    const load = await DrillLoad.begin(this.options, this.runId, clock);
+    this.#load = load;
+    this.log.say(`${load.jobCount} probe jobs fire every ${this.options.definition.load.everyMs} ms`);
+    if (!(await load.steady(this.#stops()))) return this.#end("the load did not reach a steady state");
+    const aimed = await load.aim(this.#stops(), (sample) => this.#choose(sample, true));
+    if (!aimed) return this.#end("no target came to run a shard of the drill's own work");
+    await this.#strike(load, clock, aimed);
+    const { fault } = this.notes;
+    await this.#enter("settling");
+    await this.#audit();
+    if (fault?.halted !== undefined) return this.#end(`the fault was taken back early: ${fault.halted}`);
+    if (fault?.state === "lost") this.notes.doubts.push("the host did not say how the run ended");
+    if (!(await this.#settle())) return this.#end(this.#stopReason() ?? "interrupted");
+    return judgeRun({
+      course: this,
+      load,
+      restoredMs: this.#restoredMs,
+      enter: (state) => this.#enter(state),
+    });
+  }
+
+  /** Something went wrong with the run itself: what was broken is put right, and nothing is concluded. */
+  async broken(why: string): Promise<DrillResult> {
+    this.log.say(why);
+    if (this.begun && this.notes.audits.length === 0) await this.#audit();
+    return this.#end(why);
+  }
+
+  /** For a person who cannot wait: what the host does by itself. */
+  farewell(): string {
+    const { order, fault } = this.notes;
+    if (!order || fault) return "leaving; no fault is on, and the next drill command clears what is left";
+    const leftS = Math.max(0, Math.ceil((this.#limitMs - monotonicMs()) / 1_000));
+    return `leaving; ${order.host} restores itself within ${leftS} s, whatever happens here, and the next drill command ends the run`;
+  }
+
+  async close(): Promise<void> {
+    await this.#load?.close();
+    await Promise.all(this.hosts.map((host) => host.door.close().catch(() => {})));
+  }
+
+  async #preflight(): Promise<ReferenceClock> {
+    const { options } = this;
+    const { db } = options;
+    this.#clock = await ReferenceClock.read(db);
+    this.#book = new EvidenceBook(() => this.#clock!.now());
+    this.hosts = await Promise.all(
+      options.hosts.map(async (host) => new WatchedHost(host, await options.connectHost(host))),
+    );
+    const choice = this.#choose(await sampleCluster(db), false);
+    const { definition, variant } = options;
+    const items = await preflight({ definition, variant, choice, hosts: this.hosts, db, clock: this.#clock });
+    this.notes.preflight = items;
+    const wrong = items.filter(({ ok }) => !ok);
+    if (wrong.length > 0) {
+      const reason = wrong.map(({ what, detail }) => `not so: ${what} (${detail})`).join("; ");
+      throw new EscapementError("E_DRILL_REFUSED", { host: options.cluster.name, reason });
+    }
+    this.log.say(`preflight: ${items.length} checks passed`);
+    return this.#clock;
+  }
+
+  #choose(sample: ClusterSample, loaded: boolean) {
+    const { variant, definition, hosts, named } = this.options;
+    return selectTarget({
+      variant,
+      blastRadius: definition.blastRadius,
+      hosts,
+      roles: sample,
+      named,
+      loaded,
+    });
+  }
+
+  /** Gives the host its order and watches until it has restored. */
+  async #strike(load: DrillLoad, clock: ReferenceClock, { target, before }: AimedFault): Promise<void> {
+    const { options, runId, notes, times } = this;
+    const { variant, db, definition, controller } = options;
+    const targetHost = this.hosts.find(({ name }) => name === target.host)!;
+    const seen = await targetHost.look(clock);
+    targetHost.settleOnFirst();
+    const order: DrillOrder = {
+      ...draftOrder(variant, target, times, options.hosts),
+      run: runId,
+      bootId: seen.look.bootId,
+    };
+    const touched = [{ host: target.host, node: target.host, part: target.part }];
+    // The store may be what goes away: nobody else may think the run abandoned meanwhile.
+    if (target.part === "record-store") this.#lease.lengthen(times.limitMs + runLeaseMs);
+    // The row names the host before the host is touched, or nobody could clean up after us.
+    await setDrillState(db, runId, controller, "armed", touched);
+    notes.target = target;
+    notes.order = order;
+    this.#limitMs = monotonicMs() + times.limitMs;
+    load.strike(target, before);
+    this.log.say(
+      `${order.fault} on ${target.host} for ${order.holdSeconds} s, at most ${order.limitSeconds} s`,
+    );
+    await targetHost.door.begin(order);
+    const watch = new FaultWatch({
+      definition,
+      order,
+      target,
+      targetHost,
+      others: this.hosts.filter((host) => host !== targetHost),
+      before,
+      db,
+      clock,
+      book: this.#book!,
+      stops: this.#stops(),
+      say: (line) => this.log.say(line),
+      onInjected: () => this.#enter("fault"),
+    });
+    notes.watch = watch;
+    notes.fault = await watch.run();
+    this.#restoredMs = monotonicMs();
+    load.restored();
+  }
+
+  /** Every host that was touched, and once more in a moment if it could not be looked at. */
+  async #audit(): Promise<void> {
+    const { notes } = this;
+    const host = this.hosts.find(({ name }) => name === notes.target?.host);
+    if (!host) return;
+    for (let tries = 1; ; tries++) {
+      try {
+        if (notes.fault === null || notes.fault.state === "lost") await host.door.halt();
+        const audit = await host.door.audit();
+        notes.audits = [{ host: host.name, ...audit }];
+        if (audit.unseen.length === 0 || tries === 5) break;
+      } catch (error) {
+        notes.audits = [{ host: host.name, residue: [], unseen: [`everything (${messageOf(error)})`] }];
+        if (tries === 5) break;
+      }
+      await sleep(2_000);
+    }
+    for (const { residue } of notes.audits)
+      for (const { what, detail } of residue) this.log.say(`left behind on ${host.name}: ${what}: ${detail}`);
+  }
+
+  /** The probes go on for the settling time. False: somebody wants to stop. */
+  async #settle(): Promise<boolean> {
+    const settleMs = this.options.settleMs ?? this.times.settleMs;
+    this.log.say(`settling for ${Math.round(settleMs / 1_000)} s`);
+    const until = this.#restoredMs + settleMs;
+    while (monotonicMs() < until) {
+      if (this.#stopReason() !== undefined) return false;
+      await Promise.all([this.notes.watch?.look(), this.notes.watch?.sample()]);
+      await sleep(Math.min(lookEveryMs, Math.max(0, until - monotonicMs())));
+    }
+    return true;
+  }
+
+  #end(why: string): DrillResult {
+    const reason = this.#stopReason() ?? why;
+    this.notes.doubts.push(reason);
+    return { report: writeReport(this, null), history: null };
+  }
+
+  #stops(): AbortSignal[] {
+    return [this.options.signal, this.#lease.stop];
+  }
+
+  #stopReason(): string | undefined {
+    const fired = this.#stops().find((signal) => signal.aborted);
+    return fired && (typeof fired.reason === "string" ? fired.reason : "interrupted");
+  }
+
+  async #enter(state: Exclude<DrillState, "ended">): Promise<void> {
+    const { db, controller, onState } = this.options;
+    await onState?.(state);
+    // A store that is away is no reason to stand still: the row is only for whoever looks.
+    await setDrillState(db, this.runId, controller, state).catch((error) => this.log.say(messageOf(error)));
+  }
+}

@@ -1,0 +1,147 @@
+/** What must be so before a fault: everything is looked at and told, not only the first thing that is wrong. */
+import { messageOf } from "../../base/errors.ts";
+import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.ts";
+import type { Database } from "../../store/database.ts";
+import { activeDrillHalt } from "../../store/drill/drill-halt.ts";
+import { type ClusterSample, recentCriticalAlerts, sampleCluster } from "../../store/drill/drill-sample.ts";
+import { readServerHealth } from "../../store/watch/health.ts";
+import type { TargetChoice } from "../plan/select-target.ts";
+import type { PreflightItem } from "./drill-report.ts";
+import type { ReferenceClock } from "./reference-clock.ts";
+import type { WatchedHost } from "./watched-host.ts";
+
+export interface PreflightQuestion {
+  readonly definition: DrillDefinition;
+  readonly variant: DrillVariant;
+  /** Hosts that the fault may strike, or why there is none. */
+  readonly choice: TargetChoice;
+  readonly hosts: readonly WatchedHost[];
+  readonly db: Database;
+  readonly clock: ReferenceClock;
+}
+
+/** An alert that was last raised before this many minutes is old news. */
+const alertMinutes = 15;
+const mostReplicaLagMs = 10_000;
+
+/** Looks at everything. Each item is one sentence; the drill begins only if all are ok. */
+export async function preflight(question: PreflightQuestion): Promise<PreflightItem[]> {
+  const { definition, variant, choice, db } = question;
+  const { steadyState, blastRadius } = definition;
+  const sample = await sampleCluster(db);
+  const halt = await activeDrillHalt(db);
+  const items: PreflightItem[] = [
+    item("drills are not halted", !halt, halt ? `halted by ${halt.person}: ${halt.reason}` : "open"),
+    item(
+      `a ${variant.target.role} may be drilled`,
+      "target" in choice,
+      "target" in choice ? candidatesOf(choice).join(", ") : choice.refused,
+    ),
+    item(
+      "the record store is the target only where the drill says so",
+      variant.target.role !== "record-store" || blastRadius.recordStore,
+      variant.target.role === "record-store"
+        ? `blastRadius.recordStore is ${blastRadius.recordStore}`
+        : "not the store",
+    ),
+    item("somebody leads", sample.leader.alive, sample.leader.node ?? "nobody"),
+  ];
+  if (steadyState.standbyHealthy) items.push(standby(sample));
+  items.push(
+    executors(sample),
+    item(
+      `fewer than ${steadyState.backlogBelow} shards wait`,
+      sample.backlog < steadyState.backlogBelow,
+      `${sample.backlog} wait`,
+    ),
+  );
+  if (steadyState.noCriticalAlerts) items.push(await alerts(db));
+  items.push(await replication(db));
+  items.push(...(await Promise.all(question.hosts.map((host) => lookAt(question, host)))).flat());
+  return items;
+}
+
+function candidatesOf(choice: TargetChoice): string[] {
+  return "target" in choice ? [choice.target, ...choice.also].map(({ host }) => host) : [];
+}
+
+function item(what: string, ok: boolean, detail: string): PreflightItem {
+  return { what, ok, detail };
+}
+
+function standby({ schedulers, leader }: ClusterSample): PreflightItem {
+  const ready = schedulers.filter(({ role, node }) => role === "standby" && node !== leader.node);
+  const detail = ready.length > 0 ? ready.map(({ node }) => node).join(", ") : "no standby has been heard of";
+  return item("a standby is healthy", ready.length > 0, detail);
+}
+
+function executors({ executors: all }: ClusterSample): PreflightItem {
+  const living = all.filter(({ state, expired }) => state === "active" && !expired);
+  const detail = `${living.map(({ node }) => node).join(", ") || "none"}`;
+  return item("two executors live", new Set(living.map(({ node }) => node)).size >= 2, detail);
+}
+
+async function alerts(db: Database): Promise<PreflightItem> {
+  const open = await recentCriticalAlerts(db, alertMinutes);
+  return item(`no critical alert in the last ${alertMinutes} minutes`, open.length === 0, open[0] ?? "none");
+}
+
+async function replication(db: Database): Promise<PreflightItem> {
+  const { replicas } = await readServerHealth(db);
+  if (replicas === null) return item("replication keeps up", true, "not asked: this login may not see it");
+  const late = replicas.filter(({ lagMs }) => lagMs > mostReplicaLagMs);
+  const detail =
+    replicas.length === 0
+      ? "there is no replica"
+      : replicas.map(({ name, lagMs }) => `${name} ${Math.round(lagMs)} ms behind`).join(", ");
+  return item("replication keeps up", late.length === 0, detail);
+}
+
+async function lookAt(question: PreflightQuestion, host: WatchedHost): Promise<PreflightItem[]> {
+  const { definition, variant, choice, clock } = question;
+  const { fault } = variant;
+  const isCandidate = candidatesOf(choice).includes(host.name);
+  const paths = isCandidate && fault.kind === "fill-disk" ? [fault.path] : ["/"];
+  try {
+    const seen = await host.look(clock, paths);
+    const { look } = seen;
+    const items = [
+      item(
+        `no drill is on ${host.name}`,
+        look.running === undefined,
+        look.running === undefined ? "none" : `run ${look.running}`,
+      ),
+      item(
+        `the clock of ${host.name} is right`,
+        Math.abs(seen.offsetMs) - seen.uncertaintyMs < definition.steadyState.offsetBelowMs,
+        `${Math.round(seen.offsetMs)} ms off the database's, give or take ${Math.round(seen.uncertaintyMs)} ms`,
+      ),
+      ...host.units.map((unit) => {
+        const active = look.units[unit]?.active ?? "not there";
+        return item(`${unit} runs on ${host.name}`, active === "active", active);
+      }),
+    ];
+    if (!isCandidate) return items;
+    const can = look.can[fault.kind];
+    items.push(
+      item(
+        `${host.name} can do it: ${fault.kind}`,
+        can === true,
+        can === true ? "yes" : (can ?? "it does not say that it can"),
+      ),
+    );
+    const free = Object.entries(look.freeBytes);
+    const low = free.filter(([, bytes]) => bytes < definition.abort.freeBelowBytes);
+    if (fault.kind !== "fill-disk" && free.length > 0)
+      items.push(
+        item(
+          `${host.name} has free disk`,
+          low.length === 0,
+          free.map(([path, bytes]) => `${path}: ${bytes} bytes free`).join(", "),
+        ),
+      );
+    return items;
+  } catch (error) {
+    return [item(`${host.name} answers`, false, messageOf(error))];
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The drill's own work: probe jobs that fire every few seconds and make their
+ * effect at the witness. Installed and removed the way people do it, so that
+ * nothing of the cluster treats them in a special way.
+ *
+ *   (none) ──install──▶ active ──stop──▶ paused ──remove──▶ deleted
+ *                          └──────remove (also after a crash)──▲
+ */
+import { isEscapementError } from "../../base/errors.ts";
+import { sleep } from "../../base/monotonic.ts";
+import { digest } from "../../spec/digest.ts";
+import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.ts";
+import type { JobDefinition } from "../../spec/job-definition.ts";
+import type { Database } from "../../store/database.ts";
+import { probeNamespace } from "../../store/drill/drill-sample.ts";
+import { listJobs } from "../../store/job.ts";
+import { applyJob, deleteJob, pauseJob } from "../../store/job-change.ts";
+import type { Deed } from "../../store/operation.ts";
+
+export interface ProbeSettings {
+  /** What executors run: a program that speaks to the witness; see {@link speakToWitness}. */
+  readonly command: readonly [string, ...string[]];
+  /** Where they reach the witness. */
+  readonly address: string;
+  readonly port: number;
+  /** A user of the hosts; absent: as any job that names none. */
+  readonly runAs?: string;
+}
+
+/** Later than this is a misfire, and caught up as one. */
+export const probeThresholdMs = 10_000;
+/** Never the reason why something is not caught up. */
+const noLimit = 10_000;
+/** Jobs of the namespace that still run are waited for this long before their shape may change. */
+const patienceMs = 30_000;
+
+/** The mode of a probe job: half of them add up, half replace. */
+export function probeMode(nth: number): "once" | "replace" {
+  return nth % 2 === 0 ? "replace" : "once";
+}
+
+/**
+ * True if attempts of the nth probe job may outlive their lease. In a drill that
+ * pauses an executor some must, or nothing would ever meet the fence.
+ */
+export function outlives({ fault, target }: DrillVariant, nth: number): boolean {
+  return fault.kind === "pause" && target.role === "executor" && nth % 2 === 0;
+}
+
+/** The definitions of a drill's probe jobs. */
+export function probeJobs(
+  { load }: DrillDefinition,
+  variant: DrillVariant,
+  settings: ProbeSettings,
+): JobDefinition[] {
+  return Array.from({ length: load.jobs }, (_, nth) => ({
+    namespace: probeNamespace,
+    name: `probe-${nth + 1}`,
+    description: "Work of a drill; removed when it ends.",
+    command: settings.command,
+    ...(settings.runAs === undefined ? {} : { runAs: settings.runAs }),
+    environment: {
+      WITNESS_HOST: settings.address,
+      WITNESS_PORT: String(settings.port),
+      WITNESS_MODE: probeMode(nth),
+    },
+    schedule: { kind: "every", everyMs: load.everyMs },
+    timeZone: "UTC",
+    misfire: { policy: "run-now", thresholdMs: probeThresholdMs },
+    blocking: { policy: "allow" },
+    catchUp: { maxFires: noLimit, keep: "oldest" },
+    // A try that the fault took away is no failure of the job.
+    retry: { maxAttempts: 100, delaysMs: [500, 1_000, 2_000] },
+    leaseMs: 15_000,
+    timeoutMs: Math.max(60_000, load.shardMs * 4),
+    shards: load.shards === 1 ? { by: "none" } : { by: "hash", count: load.shards, key: "probe", heavy: [] },
+    resources: { class: nth % 2 === 0 ? "cpu" : "io", peakMemoryBytes: 64 * 2 ** 20 },
+    effects: [
+      {
+        kind: "message",
+        target: "witness of the drill",
+        key: ["shard"],
+        mode: probeMode(nth) === "once" ? "insert" : "replace",
+        sources: [],
+      },
+    ],
+    onStoreLoss: outlives(variant, nth) ? "continue-fenced" : "kill",
+  }));
+}
+
+/** Applies the probe jobs. What an earlier drill left is removed first. */
+export async function installProbes(db: Database, jobs: readonly JobDefinition[], deed: Deed): Promise<void> {
+  await removeProbes(db, deed);
+  for (const job of jobs) {
+    for (let waitedMs = 0; ; waitedMs += 500) {
+      try {
+        await applyJob(db, job, digest(job), deed);
+        break;
+      } catch (error) {
+        // Shards of an earlier drill are still on their way out.
+        if (!isEscapementError(error) || error.code !== "E_REFUSED" || waitedMs >= patienceMs) throw error;
+        await sleep(500);
+      }
+    }
+  }
+}
+
+/** No more fires; what has come due still runs. */
+export async function stopProbes(db: Database, deed: Deed): Promise<void> {
+  for (const job of await probesOf(db)) if (job.state === "active") await pauseJob(db, job, deed);
+}
+
+/** Deletes every probe job. @returns how many there were */
+export async function removeProbes(db: Database, deed: Deed): Promise<number> {
+  const jobs = await probesOf(db);
+  for (const job of jobs) await deleteJob(db, job, deed);
+  return jobs.length;
+}
+
+async function probesOf(db: Database) {
+  return (await listJobs(db)).filter(({ namespace }) => namespace === probeNamespace);
+}

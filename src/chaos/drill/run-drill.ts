@@ -1,0 +1,116 @@
+/**
+ * One run of one variant of a drill, from the lock to the verdict.
+ *
+ *   clean up after others ──▶ lock ──▶ preflight ──▶ armed (load) ──▶ fault ──▶ restoring
+ *                                         │                                        │
+ *                                      refused                                     ▼
+ *                                    ended ◀── judging ◀── settling ◀── audit of the host
+ *
+ * Whatever happens on the way, the host is put right first, the load is removed
+ * and the run is ended with a verdict. The host restores itself even if nothing
+ * of this is left alive.
+ */
+import { randomUUID } from "node:crypto";
+import { EscapementError, isEscapementError, messageOf } from "../../base/errors.ts";
+import { monotonicMs } from "../../base/monotonic.ts";
+import { activeDrillHalt } from "../../store/drill/drill-halt.ts";
+import { beginDrillRun, endDrillRun } from "../../store/drill/drill-run.ts";
+import { endAbandonedRun } from "./abandoned-run.ts";
+import { DrillCourse } from "./drill-course.ts";
+import type { DrillResult } from "./drill-report.ts";
+import { removeProbes } from "./probe-load.ts";
+import { RunLease } from "./run-lease.ts";
+import type { RunDrillOptions } from "./run-options.ts";
+import { whileAway } from "./settle-records.ts";
+
+/** How long the store may be away before the end of a run is given up. */
+const endPatienceMs = 120_000;
+
+/**
+ * Runs a drill and judges it.
+ * @throws E_DRILL_HALTED, E_DRILL_BUSY before anything; E_DRILL_REFUSED with every reason of preflight;
+ *   E_INTERRUPTED after `hurry`
+ */
+export async function runDrill(options: RunDrillOptions): Promise<DrillResult> {
+  const { db, definition, variant, say, controller } = options;
+  await endAbandonedRun(options);
+  const halt = await activeDrillHalt(db);
+  if (halt)
+    throw new EscapementError("E_DRILL_HALTED", {
+      since: halt.at.toISOString(),
+      person: halt.person,
+      reason: halt.reason,
+    });
+  const runId = options.runId ?? randomUUID();
+  const startedAt = await beginDrillRun(
+    db,
+    {
+      runId,
+      drill: variant.name === "" ? definition.name : `${definition.name}/${variant.name}`,
+      class: definition.class,
+      digest: options.digest,
+      person: options.person,
+      trigger: options.trigger,
+      version: options.version,
+      controller,
+      targets: [],
+    },
+    30_000,
+  );
+  const lease = new RunLease(db, runId, controller);
+  lease.start();
+  const course = new DrillCourse(options, runId, startedAt, lease);
+  const work = finish(options, runId, lease, course);
+  const { hurry } = options;
+  if (!hurry) return work;
+  const left = new Promise<never>((_, reject) => {
+    const leave = () => {
+      say(course.farewell());
+      reject(new EscapementError("E_INTERRUPTED", { signal: "a second Ctrl-C" }));
+    };
+    if (hurry.aborted) leave();
+    else hurry.addEventListener("abort", leave, { once: true });
+  });
+  work.catch(() => {});
+  return Promise.race([work, left]);
+}
+
+async function finish(
+  { db, person, controller }: RunDrillOptions,
+  runId: string,
+  lease: RunLease,
+  course: DrillCourse,
+): Promise<DrillResult> {
+  let refused: EscapementError | undefined;
+  let result: DrillResult;
+  try {
+    result = await course.run();
+  } catch (error) {
+    if (isEscapementError(error) && error.code === "E_DRILL_REFUSED" && !course.begun) refused = error;
+    result = await course.broken(messageOf(error));
+  }
+  const { report } = result;
+  const deadline = monotonicMs() + endPatienceMs;
+  try {
+    await whileAway(() => removeProbes(db, { person, reason: `end of drill ${runId}` }), deadline);
+    const summary = {
+      variant: report.variant,
+      target: report.target,
+      counts: report.judged?.counts ?? null,
+      figures: report.judged?.figures ?? null,
+      measures: report.measures,
+      evidence: report.evidence,
+      unproven: report.unproven,
+      failures: report.failures,
+      unknown: report.unknown,
+      audits: report.audits,
+    };
+    const end = { verdict: report.verdict, reason: report.reason, summary };
+    await whileAway(() => endDrillRun(db, runId, controller, end), deadline);
+  } finally {
+    await lease.end();
+    await course.close();
+  }
+  if (refused) throw refused;
+  return result;
+}
