@@ -6,9 +6,12 @@ import { buildAbort } from "./drill/abort.ts";
 import { buildHalt } from "./drill/halt.ts";
 import { buildHistory } from "./drill/history.ts";
 import { buildJudge } from "./drill/judge.ts";
+import { buildKeygen } from "./drill/keygen.ts";
 import { buildList } from "./drill/list.ts";
 import { buildPlan } from "./drill/plan.ts";
+import { buildProbe } from "./drill/probe.ts";
 import { buildResume } from "./drill/resume.ts";
+import { buildRun } from "./drill/run.ts";
 import { buildSchedule } from "./drill/schedule.ts";
 import { buildShow } from "./drill/show.ts";
 import { buildStatus } from "./drill/status.ts";
@@ -26,6 +29,7 @@ export function build(): Command {
     buildList,
     buildShow,
     buildPlan,
+    buildRun,
     buildStatus,
     buildAbort,
     buildHalt,
@@ -33,7 +37,9 @@ export function build(): Command {
     buildHistory,
     buildJudge,
     buildSchedule,
+    buildKeygen,
   ])
     command.addCommand(buildSubcommand());
+  command.addCommand(buildProbe(), { hidden: true });
   return command;
 }

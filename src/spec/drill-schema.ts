@@ -158,7 +158,7 @@ export const drillSchema = z.strictObject({
       .prefault({}),
     load: z
       .strictObject({
-        jobs: wholeNumber(1, 20, "Probe jobs side by side.").default(1),
+        jobs: wholeNumber(1, 20, "Probe jobs side by side.").default(2),
         every: duration("Each fires this often.", { min: 1_000, max: 10 * minute }).prefault("5s"),
         shards: wholeNumber(1, 64, "Shards of one fire.").default(4),
         shardDuration: duration("How long one attempt takes.", { min: 100, max: hour }).prefault("3s"),

@@ -1,0 +1,172 @@
+/** Runs the variants of a drill in their order, tells what goes on, and keeps what they leave. */
+import { randomUUID } from "node:crypto";
+import { hostname, userInfo } from "node:os";
+import { isEscapementError, messageOf } from "../../base/errors.ts";
+import { ExitCode } from "../../base/exit-code.ts";
+import type { DrillResult } from "../../chaos/drill/drill-report.ts";
+import type { RunDrillOptions } from "../../chaos/drill/run-options.ts";
+import type { DrillVariant, ResolvedDrill } from "../../spec/drill-definition.ts";
+import { Database } from "../../store/database.ts";
+import { checkSchema } from "../../store/migrate.ts";
+import { requireCluster } from "../cluster-file.ts";
+import { storeUrl } from "../store-url.ts";
+import { paint, print, say } from "../terminal.ts";
+import type { DrilledHosts } from "./cluster-hosts.ts";
+import { openDoors } from "./doors.ts";
+import { localAddressTowards } from "./local-address.ts";
+import type { DrillRunOptions } from "./run.ts";
+import { runFolder, writeRunFiles } from "./run-files.ts";
+import { checkWindow, type ScheduledRun } from "./scheduled-run.ts";
+
+export interface VariantsToRun {
+  readonly drill: ResolvedDrill;
+  readonly variants: readonly DrillVariant[];
+  readonly hosts: DrilledHosts;
+  /** The cluster file. */
+  readonly cluster: string;
+  readonly scheduled: ScheduledRun | undefined;
+  readonly options: DrillRunOptions;
+}
+
+/** A refused variant is a result like the others; the rest may still run. */
+type Outcome = "pass" | "fail" | "unknown" | "refused";
+
+const codeOf = {
+  pass: ExitCode.ok,
+  fail: ExitCode.failed,
+  unknown: ExitCode.unknown,
+  refused: ExitCode.refused,
+} as const;
+/** Of several, the worst counts. */
+const badness: readonly Outcome[] = ["pass", "refused", "unknown", "fail"];
+const deployed = "/opt/escapement/current";
+
+export async function runVariants(wish: VariantsToRun): Promise<void> {
+  const { drill, variants, options, scheduled } = wish;
+  const db = new Database(await storeUrl(options), {
+    maxConnections: 4,
+    applicationName: "escapement-drill",
+    // The store may be what the fault takes away.
+    queryTimeoutMs: 5_000,
+    connectTimeoutMs: 3_000,
+  });
+  const stop = stopSignals();
+  const outcomes: Outcome[] = [];
+  try {
+    await checkSchema(db);
+    const common = await commonOptions(wish, db, stop);
+    const { person, version, controller } = common;
+    if (scheduled) await checkWindow(db, { ...scheduled, variants, person, version, controller });
+    for (const variant of variants) {
+      const outcome = await runOne({ ...common, variant }, options);
+      outcomes.push(outcome);
+      const isLast = outcomes.length === variants.length;
+      if (stop.first.aborted || (outcome !== "pass" && outcome !== "refused")) {
+        if (!isLast)
+          say(`${variants.length - outcomes.length} variant(s) of ${drill.definition.name} not run`);
+        break;
+      }
+    }
+  } finally {
+    stop.close();
+    await db.end();
+  }
+  const worst = outcomes.reduce((a, b) => (badness.indexOf(b) > badness.indexOf(a) ? b : a), "pass");
+  process.exitCode = stop.first.aborted ? ExitCode.interrupted : codeOf[worst];
+}
+
+async function commonOptions(
+  { drill, hosts, cluster: file, scheduled, options }: VariantsToRun,
+  db: Database,
+  stop: StopSignals,
+): Promise<Omit<RunDrillOptions, "variant">> {
+  const cluster = await requireCluster(file);
+  const parted = hosts.hosts.filter(({ parts }) => parts.length > 0);
+  const executor = parted.find(({ parts }) => parts.includes("executor"));
+  const address = options.address ?? (await localAddressTowards(executor?.addresses[0] ?? "127.0.0.1"));
+  const doors = new Map(
+    (
+      await openDoors(
+        parted.map(({ name }) => name),
+        hosts,
+        options,
+      )
+    ).map((door) => [door.host, door]),
+  );
+  return {
+    definition: drill.definition,
+    digest: drill.digest,
+    cluster,
+    hosts: parted,
+    named: options.host ?? [],
+    connectHost: async ({ name }) => doors.get(name)!,
+    db,
+    probe: {
+      command: options.probe ?? [`${deployed}/node`, `${deployed}/escapement.mjs`, "drill", "probe"],
+      address,
+      port: options.port,
+      ...(options.runAs !== undefined && { runAs: options.runAs }),
+    },
+    person: options.by ?? process.env.SUDO_USER ?? userInfo().username,
+    trigger: scheduled ? "schedule" : "manual",
+    version: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
+    controller: `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`,
+    signal: stop.first,
+    hurry: stop.second,
+    say: (line) =>
+      options.json
+        ? print(JSON.stringify({ schemaVersion: 1, event: "progress", at: new Date(), line }))
+        : say(line),
+  };
+}
+
+async function runOne(options: RunDrillOptions, cli: DrillRunOptions): Promise<Outcome> {
+  const { runDrill } = await import("../../chaos/drill/run-drill.ts");
+  const runId = randomUUID();
+  const title = `${options.definition.name}/${options.variant.name}`;
+  let result: DrillResult;
+  try {
+    result = await runDrill({ ...options, runId });
+  } catch (error) {
+    // Preflight said no to this variant; anything else concerns them all.
+    if (!isEscapementError(error) || error.code !== "E_DRILL_REFUSED") throw error;
+    if (cli.json)
+      print(JSON.stringify({ schemaVersion: 1, event: "refused", variant: title, reason: messageOf(error) }));
+    else print(`${paint.yellow("refused")}  ${title}: ${messageOf(error)}`);
+    return "refused";
+  }
+  const files = await writeRunFiles(runFolder(cli.inventory, cli.out, runId), result);
+  const { verdict, reason } = result.report;
+  if (cli.json) print(JSON.stringify({ schemaVersion: 1, event: "verdict", ...result.report, files }));
+  else {
+    const colour = { pass: paint.green, fail: paint.red, unknown: paint.yellow }[verdict];
+    print(`${colour(verdict)}  ${title}: ${reason}`);
+    for (const file of files) print(`  ${file}`);
+  }
+  return verdict;
+}
+
+interface StopSignals {
+  readonly first: AbortSignal;
+  readonly second: AbortSignal;
+  close(): void;
+}
+
+/** The first Ctrl-C or SIGTERM takes the fault back, the second one leaves. */
+function stopSignals(): StopSignals {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const onSignal = (name: NodeJS.Signals) => {
+    if (first.signal.aborted) return second.abort();
+    say("taking the fault back; once more to leave at once");
+    first.abort(`stopped by ${name}`);
+  };
+  const names = ["SIGINT", "SIGTERM"] as const;
+  for (const name of names) process.on(name, onSignal);
+  return {
+    first: first.signal,
+    second: second.signal,
+    close: () => {
+      for (const name of names) process.off(name, onSignal);
+    },
+  };
+}
