@@ -47,10 +47,42 @@ hold_down() {
   systemctl daemon-reload
 }
 
-let_up() {
-  [ "$o_keepDown" = true ] || return 0
-  rm -f "$run/down" "/run/systemd/system/$o_unit.d/$drop_in"
-  [ "$s_hadFolder" = yes ] || rmdir "/run/systemd/system/$o_unit.d" 2>/dev/null
+# With the marker gone the condition holds, so the unit may start before systemd has read anything anew.
+unit_restore() {
+  case $o_fault in
+    kill | stop) rm -f "$run/down" ;;
+    pause) ! same_process || kill -CONT "$s_pid" ;;
+    memory-limit) systemctl set-property --runtime -- "$o_unit" "MemoryMax=$s_memory" ;;
+  esac
+  read_unit "$o_unit"
+  # It may have failed for good: too many starts, or a memory limit that killed it.
+  case $u_ActiveState in
+    active | reloading) ;;
+    *)
+      systemctl reset-failed -- "$o_unit" 2>/dev/null
+      systemctl start --no-block -- "$o_unit"
+      ;;
+  esac
+  for other in $s_others; do
+    systemctl is-active --quiet -- "$other" || systemctl start --no-block -- "$other"
+  done
+}
+
+# What is slow and changes nothing for the unit: our own files out of systemd's folders.
+unit_tidy() {
+  case $o_fault in
+    kill | stop)
+      [ "$o_keepDown" = true ] || return 0
+      rm -f "/run/systemd/system/$o_unit.d/$drop_in"
+      [ "$s_hadFolder" = yes ] || rmdir "/run/systemd/system/$o_unit.d" 2>/dev/null
+      ;;
+    memory-limit)
+      [ "$s_hadMemoryMax" = no ] || return 0
+      rm -f "/run/systemd/system.control/$o_unit.d/50-MemoryMax.conf"
+      rmdir "/run/systemd/system.control/$o_unit.d" 2>/dev/null
+      ;;
+    *) return 0 ;;
+  esac
   systemctl daemon-reload
 }
 
@@ -106,34 +138,6 @@ kernel_limit() {
     read -r memory_limit <"$file"
     case $memory_limit in *[!0-9]*) memory_limit=unknown ;; esac
     return
-  done
-}
-
-unit_restore() {
-  case $o_fault in
-    kill | stop) let_up ;;
-    pause) ! same_process || kill -CONT "$s_pid" ;;
-    memory-limit)
-      systemctl set-property --runtime -- "$o_unit" "MemoryMax=$s_memory"
-      if [ "$s_hadMemoryMax" = no ]; then
-        folder=/run/systemd/system.control/$o_unit.d
-        rm -f "$folder/50-MemoryMax.conf"
-        rmdir "$folder" 2>/dev/null
-        systemctl daemon-reload
-      fi
-      ;;
-  esac
-  read_unit "$o_unit"
-  # It may have failed for good: too many starts, or a memory limit that killed it.
-  case $u_ActiveState in
-    active | reloading) ;;
-    *)
-      systemctl reset-failed -- "$o_unit" 2>/dev/null
-      systemctl start --no-block -- "$o_unit"
-      ;;
-  esac
-  for other in $s_others; do
-    systemctl is-active --quiet -- "$other" || systemctl start --no-block -- "$other"
   done
 }
 

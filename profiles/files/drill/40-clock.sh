@@ -64,6 +64,7 @@ clock_save() {
 }
 
 write_lab_clock() {
+  lab_offset
   case $1 in -*) text=$1 ;; *) text=+$1 ;; esac
   # Renamed into place: nobody reads half a number.
   (umask 022 && printf '%s\n' "$text" >"$clock_file.drill") && mv "$clock_file.drill" "$clock_file"
@@ -74,7 +75,6 @@ clock_inject() {
   # shellcheck disable=SC2086
   [ -z "$s_daemons" ] || systemctl stop -- $s_daemons
   if [ "$s_method" = lab-clock-file ]; then
-    lab_offset
     write_lab_clock $((s_labOffset + o_offsetSeconds))
   else
     # Relative to now, fractions kept, and the hardware clock left alone.
@@ -98,7 +98,6 @@ clock_proof() {
 
 clock_restore() {
   if [ "$s_method" = lab-clock-file ]; then
-    lab_offset
     write_lab_clock "$s_labOffset"
   else
     read_moved

@@ -28,9 +28,10 @@ begin() {
   arm || {
     said=$arm_failed
     disarm
-    rm -f "$work/current"
     refuse "the host would not come back by itself: $said"
   }
+  # From here on the run is the one that is on. Until here it could not have begun.
+  (set -C && printf '%s\n' "$id" >"$work/current") 2>/dev/null || refuse "another run is on"
   event armed fault "$o_fault" limitMs $((o_limitSeconds * 1000)) deadlineBootMs "$s_deadline" timer true keeper true
   systemd-run --quiet --collect --no-block --unit="$unit" -p OOMScoreAdjust=-900 \
     -p "ExecStopPost=/bin/sh $run/drill restore $id main-gone" -p TimeoutStopSec=60 \
@@ -82,7 +83,6 @@ stage() {
   cp "$run/order" "$run/saved" "$run/drill" "$kept/runs/$id/"
   sync "$kept/runs/$id/order" "$kept/runs/$id/saved" "$kept/runs/$id/drill" "$kept/runs/$id"
   load_run "$id"
-  (set -C && printf '%s\n' "$id" >"$work/current") 2>/dev/null || refuse "another run is on"
 }
 
 # Two dead-men that need neither us nor each other: a timer of systemd, and a

@@ -193,7 +193,7 @@ audit() {
   last=$(find "$work" -mindepth 1 -maxdepth 1 -type d -name '*-*-*-*-*' -printf '%T@ %f\n' 2>/dev/null | sort -n | tail -n 1 | cut -d ' ' -f 2)
   if [ -n "$last" ] && load_run "$last"; then
     residue_of_run | sed 's/^/residue /'
-    has_event restored || [ -e "$work/current" ] || echo "residue run $last was never taken back"
+    [ ! -e "$run/injecting" ] || has_event restored || [ -e "$work/current" ] || echo "residue run $last was never taken back"
   else
     group=none s_failed=$(systemctl list-units --failed --plain --no-legend --no-pager | awk '{ print $1 }' | tr '\n' ' ') run=/nonexistent
     residue_of_run | sed 's/^/residue /'

@@ -35,3 +35,4 @@ case $verb in
     ;;
   *) refuse "there is no $verb" ;;
 esac
+exit 0

@@ -17,6 +17,8 @@ export const everything: readonly string[] = [
   "offset 600",
   "reserve 1048576",
   "clock-file /var/lib/lab/clock",
+  "unit victim.service",
+  "path /srv/fill",
 ];
 
 /** Installs nftables, the program, the user, its right, and the list. */
@@ -50,4 +52,23 @@ export async function drillHost(lab: HostLab, host: string, key: DrillKey): Prom
   const target = inventory?.hosts.find(({ name }) => name === host)?.target;
   if (!target) throw new Error(`no ${host} in the lab's inventory`);
   return new SshDrillHost({ key, connect: connector(), target: { ...target, connectTimeoutMs: 10_000 } });
+}
+
+/** What drills of tests hit, with a small file system beside it. */
+export const victim = "victim.service";
+
+export async function prepareVictim(lab: HostLab, host: string): Promise<void> {
+  const mount =
+    "[Mount]\nWhat=fill\nWhere=/srv/fill\nType=tmpfs\nOptions=size=16m\n[Install]\nWantedBy=multi-user.target\n";
+  const unit =
+    "[Service]\nExecStart=/bin/sleep infinity\nRestart=always\nRestartSec=200ms\n[Install]\nWantedBy=multi-user.target\n";
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  await shell(
+    lab,
+    host,
+    `echo ${base64(unit)} | base64 -d > /etc/systemd/system/${victim}
+     echo ${base64(mount)} | base64 -d > /etc/systemd/system/srv-fill.mount
+     systemctl daemon-reload
+     systemctl enable -q --now srv-fill.mount ${victim}`,
+  );
 }
