@@ -2,6 +2,7 @@
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem } from "../item.ts";
 import { uniqueConstraint } from "./01-unique-constraint.ts";
+import { triggerAuthority } from "./02-trigger-authority.ts";
 import { blockingPolicy } from "./03-blocking-policy.ts";
 import { misfirePolicy } from "./04-misfire-policy.ts";
 import { catchUpCaps } from "./05-catch-up-caps.ts";
@@ -11,6 +12,7 @@ import { faultDrills } from "./12-fault-drills.ts";
 
 export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
   uniqueConstraint,
+  triggerAuthority,
   blockingPolicy,
   misfirePolicy,
   catchUpCaps,

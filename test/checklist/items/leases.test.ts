@@ -36,7 +36,7 @@ async function verdict(of = context()) {
   return only!;
 }
 
-async function after(sql: string, back: string) {
+async function changed(sql: string, back: string) {
   await db.query(sql);
   try {
     return await verdict();
@@ -51,7 +51,7 @@ async function withFunction(name: string, change: (source: string) => string) {
   );
   const source = rows[0]!.source;
   expect(change(source)).not.toBe(source);
-  return after(change(source), source);
+  return changed(change(source), source);
 }
 
 describe("item 7", () => {
@@ -131,7 +131,7 @@ describe("item 7", () => {
       tcp_keepalives_idle: "5",
       tcp_keepalives_count: "3",
     };
-    const found = await after(
+    const found = await changed(
       `ALTER ROLE ${login} SET ${setting} = '${value}'`,
       `ALTER ROLE ${login} SET ${setting} = '${usual[setting]}'`,
     );
@@ -151,7 +151,7 @@ describe("item 7", () => {
   });
 
   it("fails when a lease is long overdue", async () => {
-    const found = await after(
+    const found = await changed(
       "UPDATE escapement.executor SET lease_until = clock_timestamp() - interval '10 minutes' WHERE node = 'executor-2'",
       "UPDATE escapement.executor SET lease_until = clock_timestamp() + interval '1 hour' WHERE node = 'executor-2'",
     );
