@@ -207,7 +207,7 @@ const registry = {
     exitCode: ExitCode.unavailable,
   },
   E_LAB_TIER: {
-    message: "the lab has no tier {tier} here: {reason}",
+    message: "the {tier} tier of the lab cannot do this here: {reason}",
     hint: "{hint}",
     exitCode: ExitCode.unavailable,
   },

@@ -6,6 +6,7 @@ import { buildClock } from "./lab/clock.ts";
 import { buildCut, buildHeal } from "./lab/cut.ts";
 import { buildDown } from "./lab/down.ts";
 import { buildExec } from "./lab/exec.ts";
+import { buildKeep } from "./lab/keep.ts";
 import { buildPowerOff, buildPowerOn } from "./lab/power.ts";
 import { buildStatus } from "./lab/status.ts";
 import { buildUp } from "./lab/up.ts";
@@ -34,5 +35,6 @@ export function build(): Command {
     buildDown,
   ];
   for (const one of subcommands) command.addCommand(one());
+  command.addCommand(buildKeep(), { hidden: true });
   return command;
 }

@@ -192,6 +192,11 @@ export class ProcessCluster {
     await clock.set(offsetMs);
   }
 
+  /** How far the clock of a node or of the `store` is off; undefined where it has none of its own. */
+  clockOffsetMs(name: string): number | undefined {
+    return (name === "store" ? this.#storeClock : this.node(name).clock)?.offsetMs;
+  }
+
   /**
    * Ends everything and removes the temporary folders.
    * @returns how many processes had to be killed because they outlived their node; 0 unless something is broken

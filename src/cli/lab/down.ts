@@ -14,11 +14,10 @@ export function buildDown(): Command {
   return withLabName(command)
     .option("--all", "every lab of this machine")
     .action(async (options: LabChoice & { readonly all?: boolean }) => {
-      const { labNames, takeDown } = await import("../../lab/hosts/take-down.ts");
-      const { LabPlace } = await import("../../lab/hosts/lab-place.ts");
-      const names = options.all ? labNames() : [options.name];
+      const { namesOfLabs, takeDownLab } = await import("../../lab/lab.ts");
+      const names = options.all ? namesOfLabs() : [options.name];
       for (const name of names) {
-        await takeDown(new LabPlace(name));
+        await takeDownLab(name);
         say(`lab ${name} is gone`);
       }
       if (names.length === 0) say("no lab");

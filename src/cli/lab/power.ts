@@ -32,6 +32,6 @@ export function buildPowerOn(): Command {
     .argument("<host>", "a host of the lab")
     .action(async (host: string, options: LabChoice) => {
       await (await openLab(options)).powerOn(host);
-      say(`${host} is on and answers by ssh`);
+      say(`${host} is on and answers`);
     });
 }

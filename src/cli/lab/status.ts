@@ -1,7 +1,7 @@
 /** `escapement lab status`: which labs there are, how their hosts are, and what this tier can show at all. */
 import type { Command } from "commander";
 import { ExitCode } from "../../base/exit-code.ts";
-import type { HostStatus } from "../../lab/hosts/host-lab.ts";
+import type { LabHostStatus } from "../../lab/lab.ts";
 import { defineCommand } from "../command.ts";
 import { paint, print, printJson, table } from "../terminal.ts";
 
@@ -15,8 +15,8 @@ export function buildStatus(): Command {
     .action(async (options: { readonly name?: string; readonly json?: boolean }) => {
       const { capabilities, whyNoHosts } = await import("../../lab/hosts/capabilities.ts");
       const { whyNoMachines } = await import("../../lab/vm/accelerator.ts");
-      const { listLabs } = await import("../../lab/hosts/list-labs.ts");
-      const labs = listLabs(options.name);
+      const { overviewOfLabs } = await import("../../lab/lab.ts");
+      const labs = await overviewOfLabs(options.name);
       const reason = await whyNoHosts();
       const machines = labs.flatMap((lab) => lab.hosts.filter((host) => host.machine === "virtual"));
       const abilities = capabilities(
@@ -25,6 +25,7 @@ export function buildStatus(): Command {
       );
       const noMachines = reason ?? whyNoMachines();
       const tiers = [
+        { tier: "process", available: true },
         { tier: "hosts", available: reason === undefined, ...(reason === undefined ? {} : { reason }) },
         { tier: "vm", available: noMachines === undefined, ...(noMachines ? { reason: noMachines } : {}) },
       ];
@@ -32,7 +33,7 @@ export function buildStatus(): Command {
       if (labs.length === 0) print("no lab");
       for (const lab of labs) {
         print(
-          `lab ${lab.name}: ${lab.condition}${lab.inventoryFile ? `, inventory ${lab.inventoryFile}` : ""}`,
+          `lab ${lab.name}: ${lab.condition}${lab.inventoryFile ? `, inventory ${lab.inventoryFile}` : ""}${lab.clusterFile ? `, cluster ${lab.clusterFile}` : ""}`,
         );
         if (lab.hosts.length > 0)
           print(
@@ -49,7 +50,7 @@ export function buildStatus(): Command {
     });
 }
 
-function rows(hosts: readonly HostStatus[]): string[][] {
+function rows(hosts: readonly LabHostStatus[]): string[][] {
   return hosts.map((host) => [
     host.name,
     host.address,

@@ -23,10 +23,11 @@ export function buildUp(): Command {
       "escapement lab up --name two --hosts sched-1 exec-1 -o two",
       "escapement lab up --hosts 3 --json",
       "escapement lab up --virtual exec-1",
+      "escapement lab up --tier process --name small -o small",
     ],
     exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.unavailable, ExitCode.interrupted],
     notes:
-      "Needs Linux and root. The first lab of a machine makes the root file system and the package source,\nwhich takes minutes; they are kept in ~/.cache/escapement/lab.",
+      "Machines need Linux and root, a lab of processes only Node and PostgreSQL. The first lab of a machine makes the root file system and the package source,\nwhich takes minutes; they are kept in ~/.cache/escapement/lab.",
   });
   return withLabName(command)
     .option("--hosts <number or names...>", "how many, or their names", ["6"])
@@ -34,8 +35,9 @@ export function buildUp(): Command {
     .option("--virtual <names...>", "which hosts are virtual machines, beside the others (vm: all)")
     .option("-o, --output <folder>", "where inventory.yaml, known_hosts and id_ed25519 go", "escapement-lab")
     .option("--json", "print one JSON document")
-    .action(async (options: UpOptions) => {
-      checkTier(options.tier);
+    .action(async (options: UpOptions, command: Command) => {
+      checkTier(options, command.getOptionValueSource("hosts") === "cli");
+      if (options.tier === "process") return upProcesses(options);
       const { HostLab } = await import("../../lab/hosts/host-lab.ts");
       const { countedHosts, namedHosts } = await import("../../lab/hosts/default-hosts.ts");
       const [first = ""] = options.hosts;
@@ -73,17 +75,37 @@ function withMachines(hosts: readonly WantedHost[], options: UpOptions): WantedH
   return hosts.map((host) => (virtual(host.name) ? { ...host, machine: "virtual" } : host));
 }
 
-/** The process tier is reached in other ways. */
-function checkTier(tier: string): void {
-  const elsewhere: Record<string, [reason: string, hint: string]> = {
-    process: [
-      "a cluster of processes ends with the program that starts it",
-      "escapement demo runs one; tests call startProcessCluster, see docs/lab.md",
-    ],
-  };
-  if (tier === "hosts" || tier === "vm") return;
-  const answer = elsewhere[tier];
-  if (answer) throw new EscapementError("E_LAB_TIER", { tier, reason: answer[0], hint: answer[1] });
+async function upProcesses(options: UpOptions): Promise<void> {
+  const { ProcessLab } = await import("../../lab/processes/process-lab.ts");
+  const started = monotonicMs();
+  const lab = await ProcessLab.up({
+    name: options.name,
+    folder: options.output,
+    say,
+    signal: stopOnSignal(),
+  });
+  const { clusterFile, hosts } = await ProcessLab.overview(lab.name);
+  const elapsedMs = Math.round(monotonicMs() - started);
+  if (options.json) return printJson({ name: lab.name, tier: "process", clusterFile, elapsedMs, hosts });
+  print(
+    table(
+      ["process", "address", "role"],
+      hosts.map((host) => [host.name, host.address, host.profile]),
+    ),
+  );
+  print(`\nlab ${lab.name} is up after ${(elapsedMs / 1_000).toFixed(1)} s; cluster: ${clusterFile}`);
+}
+
+/** @throws E_BAD_VALUE for a tier that there is not, E_LAB_TIER for options that a tier has no use for */
+function checkTier({ tier, virtual }: UpOptions, hostsChosen: boolean): void {
+  if (tier === "process" && (hostsChosen || virtual)) {
+    throw new EscapementError("E_LAB_TIER", {
+      tier,
+      reason: `${virtual ? "--virtual" : "--hosts"} names machines, and it has one store, two schedulers and three executors`,
+      hint: "leave the option out, or use --tier hosts",
+    });
+  }
+  if (["hosts", "vm", "process"].includes(tier)) return;
   throw new EscapementError("E_BAD_VALUE", {
     option: "--tier",
     value: tier,

@@ -1,6 +1,6 @@
 /** The option that all subcommands share, and how they find their lab. */
 import type { Command } from "commander";
-import type { HostLab } from "../../lab/hosts/host-lab.ts";
+import type { Lab } from "../../lab/lab.ts";
 
 export interface LabChoice {
   readonly name: string;
@@ -11,7 +11,7 @@ export function withLabName(command: Command): Command {
 }
 
 /** @throws E_LAB_MISSING */
-export async function openLab(choice: LabChoice): Promise<HostLab> {
-  const { HostLab } = await import("../../lab/hosts/host-lab.ts");
-  return HostLab.find(choice.name);
+export async function openLab(choice: LabChoice): Promise<Lab> {
+  const { findLab } = await import("../../lab/lab.ts");
+  return findLab(choice.name);
 }
