@@ -1,4 +1,4 @@
-/** Part of the registry of errors: what can keep a drill from beginning, and what it could not find out. */
+/** Part of the registry of errors: what can keep a drill from beginning. */
 import type { ErrorSpec } from "./errors.ts";
 import { ExitCode } from "./exit-code.ts";
 
@@ -27,10 +27,5 @@ export const drillErrors = {
     message: "not now: {reason}",
     hint: "escapement drill schedule next FILE shows the fires that will run",
     exitCode: ExitCode.refused,
-  },
-  E_DRILL_UNPROVEN: {
-    message: "the fault was not seen in effect: {what}",
-    hint: "nothing can be concluded from this run; escapement drill history shows what was seen",
-    exitCode: ExitCode.unknown,
   },
 } as const satisfies Record<string, ErrorSpec>;

@@ -81,7 +81,13 @@ function candidates({ variant, hosts, roles, loaded }: TargetQuestion): Found | 
         nodes: hosts.filter(({ parts }) => parts.includes("record-store")).map(({ name }) => name),
       };
     case "executor": {
-      const living = executors.filter(({ state, expired }) => state === "active" && !expired);
+      // The controller's own executor takes no work but drills.
+      const working = new Set(
+        hosts.filter(({ parts }) => parts.includes("executor")).map(({ name }) => name),
+      );
+      const living = executors.filter(
+        ({ node, state, expired }) => state === "active" && !expired && working.has(node),
+      );
       const nodes = new Set(living.map(({ node }) => node));
       if (nodes.size < 2)
         return { refused: `${nodes.size} executor(s) take work: one must be left when another is broken` };
