@@ -1,0 +1,144 @@
+/** What a run would do, in words and in the order that a host gets. */
+import { describe, expect, test } from "vitest";
+import { findingClasses } from "../../../src/chaos/checkers/finding.ts";
+import { draftOrder } from "../../../src/chaos/plan/drill-order.ts";
+import { planDrill, whereText } from "../../../src/chaos/plan/drill-plan.ts";
+import { drillTimes, leaseTimes } from "../../../src/chaos/plan/drill-times.ts";
+import { loadDrills } from "../../../src/spec/resolve-drill.ts";
+import { cut, hosts, kill, roles, variant } from "./cluster-example.ts";
+
+const { drills } = await loadDrills(["chaos"], Object.keys(findingClasses));
+const drill = (name: string) => drills.find(({ definition }) => definition.name === name)!;
+const leases = leaseTimes({
+  executor: { leaseMs: 15_000 },
+  scheduler: { leaseMs: 15_000, maxSleepMs: 1_000 },
+});
+const settle = { minimumMs: 20_000, quietReads: 3, readEveryMs: 5_000, deadlineMs: 600_000 };
+
+describe("times", () => {
+  test("spans follow the leases of the cluster", () => {
+    expect(leases).toEqual({ "executor-lease-and-reclaim": 18_000, "scheduler-lease-and-retry": 16_000 });
+    expect(
+      leaseTimes({ executor: { leaseMs: 2_000 }, scheduler: { leaseMs: 2_000, maxSleepMs: 1_000 } }),
+    ).toEqual({ "executor-lease-and-reclaim": 5_000, "scheduler-lease-and-retry": 2_500 });
+  });
+
+  test.each([
+    ["a time", { ms: 30_000 }, 30_000],
+    ["a number of spans", { times: 3, of: "executor-lease-and-reclaim", atLeastMs: 10_000 }, 54_000],
+    ["at least so long", { times: 1, of: "executor-lease-and-reclaim", atLeastMs: 30_000 }, 30_000],
+    ["whole seconds, never shorter", { ms: 30_001 }, 31_000],
+  ] as const)("a hold is %s", (_, hold, holdMs) => {
+    const times = drillTimes(variant("executor", kill, { hold }), settle, leases);
+    expect(times).toMatchObject({ holdMs, limitMs: holdMs + 15_000 });
+  });
+
+  test("the dead-men are at least five seconds after the hold", () => {
+    const times = drillTimes(variant("executor", kill, { limitAfterHoldMs: 1 }), settle, leases);
+    expect(times.limitMs).toBe(35_000);
+  });
+
+  test("settling outlasts the leases, and twice the hold of a cut", () => {
+    expect(drillTimes(variant("executor", kill), settle, leases)).toMatchObject({
+      settleMs: 20_000,
+      expectedMs: 30_000 + 20_000 + 10_000,
+    });
+    expect(drillTimes(variant("executor", kill), { ...settle, minimumMs: 0 }, leases).settleMs).toBe(18_000);
+    expect(drillTimes(variant("executor", cut), settle, leases).settleMs).toBe(60_000);
+  });
+});
+
+describe("orders", () => {
+  const times = drillTimes(variant("executor", kill), settle, leases);
+  const target = { host: "exec-1", part: "executor", unit: "escapement-executor.service" } as const;
+  const common = { host: "exec-1", holdSeconds: 30, limitSeconds: 45 };
+
+  test.each([
+    [kill, { fault: "kill", unit: target.unit, keepDown: false }],
+    [
+      { kind: "stop", restart: "suppressed" },
+      { fault: "stop", unit: target.unit, keepDown: true },
+    ],
+    [{ kind: "pause" }, { fault: "pause", unit: target.unit }],
+    [
+      { kind: "memory-limit", limitBytes: 7 },
+      { fault: "memory-limit", unit: target.unit, limitBytes: 7 },
+    ],
+    [
+      { kind: "clock", offsetSeconds: -300 },
+      { fault: "clock", offsetSeconds: -300 },
+    ],
+    [{ kind: "power" }, { fault: "power", unit: target.unit }],
+    [
+      { kind: "fill-disk", path: "/srv", reserveBytes: 9 },
+      { fault: "fill-disk", path: "/srv", reserveBytes: 9 },
+    ],
+    [
+      { kind: "cut", direction: "receive", keep: ["record-store", "watchman"] },
+      { fault: "cut", direction: "receive", keep: ["10.0.0.7", "10.0.0.7"] },
+    ],
+  ] as const)("%j", (fault, wanted) => {
+    expect(draftOrder(variant("executor", fault), target, times, hosts)).toEqual({ ...common, ...wanted });
+  });
+
+  test("a host that is cut does not keep itself", () => {
+    const keep = { kind: "cut", direction: "both", keep: ["record-store"] } as const;
+    const order = draftOrder(
+      variant("record-store", keep),
+      { host: "store-1", part: "record-store", unit: "x.service" },
+      times,
+      hosts,
+    );
+    expect(order.keep).toEqual([]);
+  });
+});
+
+describe("plans", () => {
+  const question = { leases, hosts, roles, variants: [], named: [] };
+
+  test("name the host, what is done, how long at most, and the way back", () => {
+    const plan = planDrill({ ...question, drill: drill("kill-executor") });
+    expect(plan.variants.map(whereText)).toEqual([
+      "exec-2, an executor (or exec-3, exec-1)",
+      "exec-2, an executor (or exec-3, exec-1)",
+    ]);
+    expect(plan.variants.map(({ fault }) => fault)).toEqual([
+      "kill -9 of the executor",
+      "kill -9 of the executor, kept from starting again",
+    ]);
+    expect(plan.variants[1]).toMatchObject({
+      refused: null,
+      wayBack: "the host lets the unit start again and starts it",
+      times: { holdMs: 40_000, limitMs: 55_000 },
+    });
+    expect(plan.longestFaultMs).toBe(55_000);
+    expect(plan.expectedMs).toBe(plan.variants[0]!.times.expectedMs + plan.variants[1]!.times.expectedMs);
+  });
+
+  test("say why there is no target, and what is not known", () => {
+    const drained = { ...roles, executors: [] };
+    const [refused] = planDrill({ ...question, roles: drained, drill: drill("pause-executor") }).variants;
+    expect(refused!.host).toBeNull();
+    expect(whereText(refused!)).toMatch(/^nowhere: 0 executor\(s\) take work/);
+    const [unknown] = planDrill({ ...question, roles: undefined, drill: drill("stop-primary") }).variants;
+    expect(whereText(unknown!)).toBe("the leading scheduler; which host, the records say when it begins");
+  });
+
+  test("only the variants that were asked for", () => {
+    const plan = planDrill({ ...question, drill: drill("stop-primary"), variants: ["crash"] });
+    expect(plan.variants.map((one) => one.variant)).toEqual(["crash"]);
+    expect(plan.variants[0]!.host).toBe("sched-2");
+  });
+
+  test("every drill that comes with the program has words for everything", () => {
+    for (const one of drills) {
+      const plan = planDrill({ ...question, drill: one });
+      for (const each of plan.variants) {
+        expect(each.refused).toBeNull();
+        for (const line of [each.fault, each.wayBack, ...each.proof, ...each.pass])
+          expect(line).toMatch(/^\S.*\S$/);
+        expect([...each.proof, ...each.pass].join()).not.toMatch(/undefined/);
+      }
+    }
+  });
+});
