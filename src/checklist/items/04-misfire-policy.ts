@@ -146,7 +146,7 @@ function contradiction(
   const message = `the policy is skip, and ${late} late fire(s) ran all the same`;
   return [
     result(jobScope(job), "fail", message, [evidence], {
-      todo: "escapement diagnose fires",
+      todo: "escapement executions",
       location: jobLocation(job),
     }),
   ];

@@ -9,6 +9,8 @@ import { catchUpCaps } from "./05-catch-up-caps.ts";
 import { leases } from "./07-leases.ts";
 import { executorDrill } from "./11-executor-drill.ts";
 import { faultDrills } from "./12-fault-drills.ts";
+import { retention } from "./13-retention.ts";
+import { peakDuration } from "./14-peak-duration.ts";
 
 export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
   uniqueConstraint,
@@ -19,4 +21,6 @@ export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
   leases,
   executorDrill,
   faultDrills,
+  retention,
+  peakDuration,
 ];

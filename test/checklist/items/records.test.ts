@@ -1,0 +1,219 @@
+/** Items 13 and 14: what is kept, and how long jobs take on their worst day. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CheckContext } from "../../../src/checklist/context.ts";
+import type { ChecklistItem } from "../../../src/checklist/item.ts";
+import { retention } from "../../../src/checklist/items/13-retention.ts";
+import { peakDuration } from "../../../src/checklist/items/14-peak-duration.ts";
+import { shortestGap } from "../../../src/checklist/items/shortest-gap.ts";
+import { Database, type Queryable } from "../../../src/store/database.ts";
+import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
+import { contextOf, dayMs, definitionsOf, fillStore, goodJobs, hourMs } from "../good-cluster.ts";
+
+let fresh: FreshDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  fresh = await freshDatabase({ migrated: true });
+  db = new Database(fresh.url, { maxConnections: 3 });
+  await fillStore(db);
+});
+
+afterAll(async () => {
+  await db.end();
+  await fresh.drop();
+});
+
+const context = (of: Queryable | string = db, change: Partial<CheckContext> = {}) =>
+  contextOf(of, { definitions: definitionsOf("/nowhere"), ...change });
+
+async function verdicts(item: ChecklistItem<CheckContext>, of: CheckContext) {
+  return Object.fromEntries((await item.check(of)).map(({ scope, verdict }) => [scope.name, verdict]));
+}
+
+/** The first result with something changed in a transaction that is rolled back. */
+async function changed(item: ChecklistItem<CheckContext>, sql: string, scope = "payments") {
+  const undo = new Error("undo");
+  let found: Awaited<ReturnType<typeof item.check>> = [];
+  await db
+    .transaction(async (tx) => {
+      await tx.query(sql);
+      found = await item.check(context(tx));
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return found.find((one) => one.scope.name === scope)!;
+}
+
+describe("item 13", () => {
+  it("passes", async () => {
+    const [found] = await retention.check(context());
+    expect(found, found?.message).toMatchObject({
+      verdict: "pass",
+      message: expect.stringMatching(/13 months are kept/),
+    });
+  });
+
+  it.each([
+    [
+      "records go too soon",
+      "UPDATE escapement.cluster SET retention_months = 6",
+      /kept for 6 months, less than 13/,
+    ],
+    [
+      "the file says something else",
+      "UPDATE escapement.cluster SET retention_months = 24",
+      /the cluster file says 13 months, the store keeps 24/,
+    ],
+    [
+      "somebody pruned too much",
+      "UPDATE escapement.cluster SET low_water = clock_timestamp() - interval '70 days'",
+      /and should be there since/,
+    ],
+    [
+      "nobody prunes",
+      "SELECT escapement.ensure_partitions(clock_timestamp() - interval '20 months', clock_timestamp() - interval '18 months')",
+      /3 month\(s\) are past retention.*last prune was never/,
+    ],
+    [
+      "this month has no partition of shards",
+      `DO $$ BEGIN EXECUTE 'DROP TABLE escapement.shard_' || to_char(now() AT TIME ZONE 'UTC', 'YYYY_MM'); END $$`,
+      /no whole partition for/,
+    ],
+    [
+      "a period is forgotten",
+      "UPDATE escapement.execution SET period_key = fire_time::text WHERE fire_time = (SELECT min(fire_time) FROM escapement.execution)",
+      /periods of 1 execution/,
+    ],
+    [
+      "the guard forgets first",
+      "CREATE SCHEMA escapement_guard; CREATE TABLE escapement_guard.meta AS SELECT current_date AS low_water; UPDATE escapement.cluster SET low_water = '2000-01-01'",
+      /the guard has forgotten keys/,
+    ],
+    [
+      "the disk is nearly full",
+      "UPDATE escapement.store_disk SET free_bytes = 1e11",
+      /93.1 GiB free, 10 %|free, 10 %/,
+    ],
+    [
+      "the months to come do not fit",
+      "UPDATE escapement.store_disk SET free_bytes = 1000, total_bytes = 2000",
+      /of records are still to come/,
+    ],
+    [
+      "the last archive is old",
+      "UPDATE escapement.backup_record SET at = at - interval '10 days' WHERE kind = 'backup'",
+      /the last archive is 10/,
+    ],
+    [
+      "a restore was not counted",
+      "UPDATE escapement.backup_record SET checked = NULL WHERE kind = 'restore'",
+      /never tried and counted/,
+    ],
+    [
+      "a restore went wrong",
+      "UPDATE escapement.backup_record SET ok = false WHERE kind = 'restore'",
+      /never tried and counted/,
+    ],
+  ])("fails when %s", async (_, sql, message) => {
+    expect(await changed(retention, sql)).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(message),
+      todo: expect.any(String),
+    });
+  });
+
+  it("is unknown when the disks were not reported lately, and without a store", async () => {
+    const stale = await changed(retention, "UPDATE escapement.store_disk SET at = at - interval '1 hour'");
+    expect(stale).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/nobody has reported/),
+    });
+    expect(await verdicts(retention, context("gone"))).toEqual({ payments: "unknown" });
+  });
+});
+
+describe("item 14", () => {
+  const lengthen = (name: string, ms: number) =>
+    `UPDATE escapement.execution SET duration_ms = ${ms} WHERE (job_id, fire_time) = (SELECT job_id, max(fire_time)
+     FROM escapement.execution JOIN escapement.job USING (job_id) WHERE name = '${name}' GROUP BY job_id)`;
+
+  it("passes the nightly job; of the young one it says that no month end is on record", async () => {
+    const found = await verdicts(peakDuration, context());
+    expect(found).toMatchObject({ "pay/bonus": "pass", "pay/by-hand": "not-applicable" });
+    const { rows } = await db.query<{ seen: boolean }>(
+      `SELECT bool_or(extract(day FROM d) IN (1) OR extract(day FROM d + interval '1 day') = 1) AS seen
+       FROM (SELECT fire_time AT TIME ZONE 'Europe/London' AS d FROM escapement.execution JOIN escapement.job USING (job_id) WHERE name = 'report') e`,
+    );
+    expect(found["pay/report"]).toBe(rows[0]!.seen ? "pass" : "unknown");
+  });
+
+  it("fails on one long day, whatever is usual; a rerun does not count", async () => {
+    const long = await changed(peakDuration, lengthen("bonus", 25 * hourMs), "pay/bonus");
+    expect(long).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/took 1d1h at .* longer than the 23h/),
+    });
+    const rerun = `${lengthen("bonus", 25 * hourMs)}; UPDATE escapement.execution SET run_no = 2 WHERE duration_ms = ${25 * hourMs}`;
+    expect(await changed(peakDuration, rerun, "pay/bonus")).toMatchObject({ verdict: "pass" });
+    const near = await changed(peakDuration, lengthen("bonus", 20 * hourMs), "pay/bonus");
+    expect(near).toMatchObject({ verdict: "pass", message: expect.stringMatching(/which is near/) });
+  });
+
+  it("is unknown without a success, without a month end, without job files, without a store", async () => {
+    const none = await changed(
+      peakDuration,
+      "UPDATE escapement.execution SET status = 'failed'",
+      "pay/bonus",
+    );
+    expect(none).toMatchObject({ verdict: "unknown", message: expect.stringMatching(/no success/) });
+    const young = await changed(
+      peakDuration,
+      "DELETE FROM escapement.execution WHERE extract(day FROM fire_time AT TIME ZONE 'Europe/London') NOT BETWEEN 10 AND 20",
+      "pay/bonus",
+    );
+    expect(young).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/no month end is on record/),
+    });
+    expect(await verdicts(peakDuration, context(db, { definitions: definitionsOf("/nowhere", []) }))).toEqual(
+      { payments: "unknown" },
+    );
+    expect(await verdicts(peakDuration, context("gone"))).toEqual({ payments: "unknown" });
+  });
+});
+
+describe("the shortest gap", () => {
+  const [bonus] = goodJobs();
+  const at = new Date("2026-06-01T00:00:00Z");
+  const gapOf = (
+    cron: string,
+    timeZone = "UTC",
+    dstGap: "skip" | "run-at-transition" = "run-at-transition",
+    dstOverlap: "first" | "second" | "both" = "first",
+  ) => shortestGap({ ...bonus!, schedule: { kind: "cron", cron }, timeZone, dstGap, dstOverlap }, at)!.gapMs;
+
+  it.each([
+    ["0 2 * * *", "UTC", dayMs],
+    // The night in March has 23 hours.
+    ["0 6 * * *", "Europe/London", 23 * hourMs],
+    ["0 6 * * 0", "Europe/London", 7 * dayMs - hourMs],
+    ["0 2 1 * *", "UTC", 28 * dayMs],
+    ["*/5 * * * * *", "UTC", 5_000],
+    ["0,50 * * * *", "UTC", 10 * 60_000],
+    // Every half hour: the clock goes on in whole hours.
+    ["*/30 * * * *", "America/New_York", 30 * 60_000],
+  ])("of %s in %s", (cron, zone, expected) => {
+    expect(gapOf(cron, zone)).toBe(expected);
+  });
+
+  it("is an hour where a local time comes twice and both count", () => {
+    expect(gapOf("30 1 * * *", "Europe/London", "skip", "both")).toBe(hourMs);
+    expect(gapOf("30 1 * * *", "Europe/London", "skip", "first")).toBe(dayMs);
+  });
+
+  it("is none for what people run", () => {
+    expect(shortestGap({ ...bonus!, schedule: { kind: "manual" } }, at)).toBeNull();
+  });
+});
