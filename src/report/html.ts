@@ -29,8 +29,8 @@ export function htmlTable(
   return `<div class="scroll"><table><thead>${head}</thead><tbody>\n${body}\n</tbody></table></div>`;
 }
 
-/** A page of its own: no script, nothing loaded from elsewhere. */
-export function htmlPage(title: string, body: string): string {
+/** A page of its own: no script, nothing loaded from elsewhere. @param more rules of style beyond those of every page */
+export function htmlPage(title: string, body: string, more = ""): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +38,7 @@ export function htmlPage(title: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>${escapeHtml(title)}</title>
-<style>${style}</style>
+<style>${style}${more}</style>
 </head>
 <body>
 ${body}

@@ -7,15 +7,14 @@ const illegal =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of terminals start with ESC
 const colours = /\u001b\[[0-9;]*[A-Za-z]/g;
 
-/** For content of elements. A carriage return would be read back as a line feed: it is written as one. */
+/** Without what XML and HTML cannot hold; line ends are line feeds, as every reader makes them. */
+export function printable(text: string): string {
+  return text.replace(colours, "").replace(illegal, "\uFFFD").replace(/\r\n?/g, "\n");
+}
+
+/** For content of elements. */
 export function xmlText(text: string): string {
-  return text
-    .replace(colours, "")
-    .replace(illegal, "\uFFFD")
-    .replace(/\r\n?/g, "\n")
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;");
+  return printable(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** For attributes: line ends and tabs survive the reader as references only. */

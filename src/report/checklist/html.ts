@@ -6,6 +6,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import type { ChecklistReport, ReportItem, ReportResult } from "../../checklist/report-schema.ts";
 import { escapeHtml, htmlPage, htmlTable } from "../html.ts";
+import { printable } from "../xml.ts";
 import { verdictTiles } from "./tiles.ts";
 import {
   type Answer,
@@ -24,7 +25,6 @@ const mostAnswers = 200;
 export function checklistHtml(report: ChecklistReport): string {
   const title = `Checklist of ${report.cluster.name || "the cluster"}`;
   const body = [
-    `<style>${style}</style>`,
     `<header><h1>${escapeHtml(title)}</h1><p class="soft">${escapeHtml(report.at)} by the ${report.clock === "database" ? "database's" : "local"} clock, asked by ${escapeHtml(report.person)}</p></header>`,
     verdictBanner(report),
     cards(report),
@@ -37,7 +37,7 @@ export function checklistHtml(report: ChecklistReport): string {
     ...report.items.map((item) => itemSection(item, report)),
     binding(report),
   ];
-  return htmlPage(title, body.filter((part) => part !== "").join("\n"));
+  return htmlPage(printable(title), printable(body.filter((part) => part !== "").join("\n")), style);
 }
 
 const outcomeSentence = {
@@ -142,7 +142,7 @@ function itemSection(item: ReportItem, report: ChecklistReport): string {
 <h3><span class="chip ${item.verdict}">${verdictWord[item.verdict]}</span> ${item.number}. ${escapeHtml(item.question)}</h3>
 <p>${escapeHtml(item.why)}</p>
 <p class="soft">How it is checked: ${escapeHtml(item.how)} It took ${escapeHtml(formatDuration(item.durationMs))}.</p>
-<details${isOpen ? " open" : ""}><summary>${answers.length} answer${answers.length === 1 ? "" : "s"} (${escapeHtml(item.id)})</summary>
+<details${isOpen ? ' open="open"' : ""}><summary>${answers.length} answer${answers.length === 1 ? "" : "s"} (${escapeHtml(item.id)})</summary>
 ${shown.map(answerBlock).join("\n")}
 ${left > 0 ? `<p>${left} more answer(s) are in the JSON report; none of them is worse.</p>` : ""}
 </details>
