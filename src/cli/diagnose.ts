@@ -70,12 +70,19 @@ async function run(options: DiagnoseOptions): Promise<void> {
       const found = diagnoseWindow({ ...read.rows, kills }, from, read.to);
       const diagnoses = found.diagnoses.filter(({ intended }) => options.all || !intended);
       if (diagnoses.some(({ intended }) => !intended)) process.exitCode = ExitCode.failed;
-      else if (read.truncated) process.exitCode = ExitCode.unknown;
+      else if (read.truncated || found.unreadable.length > 0) process.exitCode = ExitCode.unknown;
       if (options.json)
-        return printJson({ from, to: read.to, truncated: read.truncated, fires: found.fires, diagnoses });
+        return printJson({
+          ...{ from, to: read.to, truncated: read.truncated, fires: found.fires },
+          ...{ unreadable: found.unreadable, diagnoses },
+        });
       if (read.truncated)
         say(
           `there are more executions than one look takes: only up to ${formatInstant(read.to)}; name a --job or a shorter window`,
+        );
+      for (const { job: name, version, reason } of found.unreadable)
+        say(
+          `${name}: nobody can say here when version ${version} fires, so what is missing is not seen: ${reason}`,
         );
       const { printDiagnoses } = await import("./diagnose/print-diagnoses.ts");
       printDiagnoses(diagnoses, options.evidence ?? false);

@@ -3,6 +3,7 @@
  * judged by the definition that was in force then; while a job was paused, and
  * before it was known, nothing is expected.
  */
+import { messageOf } from "../base/errors.ts";
 import { jobSchedule } from "../schedule/job-schedule.ts";
 import type { Schedule } from "../schedule/schedule.ts";
 import type { WatchedDefinition, WatchedJob } from "./picture.ts";
@@ -92,16 +93,37 @@ export function definitionAt(job: Pick<WatchedJob, "definitions">, fireMs: numbe
   );
 }
 
-const compiled = new WeakMap<WatchedDefinition, Schedule | null>();
+type Compiled = { readonly schedule: Schedule | null } | { readonly unreadable: string };
+
+const compiled = new WeakMap<WatchedDefinition, Compiled>();
+
+/**
+ * Why nobody can say here when a definition fires, or null: a zone that this
+ * Node does not know, or a row that was written by hand. One such job must not
+ * blind the watch over all others; the rule `schedule-unreadable` tells of it.
+ */
+export function whyUnreadable(definition: WatchedDefinition): string | null {
+  const found = compile(definition);
+  return "unreadable" in found ? found.unreadable : null;
+}
 
 /** Definitions are asked thousands of times a pass; looking a schedule up by its text would cost more than the question. */
-function scheduleOf(definition: WatchedDefinition): Schedule | null {
-  let schedule = compiled.get(definition);
-  if (schedule === undefined) {
-    schedule = jobSchedule(definition);
-    compiled.set(definition, schedule);
+function compile(definition: WatchedDefinition): Compiled {
+  let found = compiled.get(definition);
+  if (found === undefined) {
+    try {
+      found = { schedule: jobSchedule(definition) };
+    } catch (error) {
+      found = { unreadable: messageOf(error) };
+    }
+    compiled.set(definition, found);
   }
-  return schedule;
+  return found;
+}
+
+function scheduleOf(definition: WatchedDefinition): Schedule | null {
+  const found = compile(definition);
+  return "schedule" in found ? found.schedule : null;
 }
 
 function scheduleAt(job: Pick<WatchedJob, "definitions">, fireMs: number): Schedule | null {

@@ -23,6 +23,7 @@ export const ruleNames = [
   "clock-source",
   "time-source",
   "definition-changed",
+  "schedule-unreadable",
   "schedule-edited",
   "fast-finish",
   "few-rows",

@@ -4,7 +4,7 @@ import type { Finding, RuleName } from "./finding.ts";
 import type { Picture } from "./picture.ts";
 import { clockOffset, clockSource, clockStep, schedulerClocks } from "./rules/clocks.ts";
 import { deadlineAtRisk } from "./rules/deadline-at-risk.ts";
-import { definitionChanged, scheduleEdited } from "./rules/definitions.ts";
+import { definitionChanged, scheduleEdited, scheduleUnreadable } from "./rules/definitions.ts";
 import { fastFinish, fewRows, longDuration } from "./rules/finishes.ts";
 import { fireGap } from "./rules/fire-gap.ts";
 import { lateStart } from "./rules/late-start.ts";
@@ -43,6 +43,7 @@ const rules: readonly Rule[] = [
   clockSource,
   timeSource,
   definitionChanged,
+  scheduleUnreadable,
   scheduleEdited,
   fastFinish,
   fewRows,

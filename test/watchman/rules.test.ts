@@ -54,6 +54,7 @@ const disk = (share: number, reportedMs = -30_000) => ({
   ...{ host: "db", path: "/data", totalBytes: 1_000, freeBytes: share * 1_000 },
   at: at(reportedMs),
 });
+const cron = { kind: "cron", cron: "0 * * * *" } as const;
 const says = (change: Parameters<typeof timeSource>[0]) => ({
   executors: picture().executors.map((one) => ({ ...one, timeSource: timeSource(change) })),
 });
@@ -113,6 +114,21 @@ test.each<[string, Partial<Picture>, string[], Partial<WatchSettings>?]>([
     "an edited schedule",
     { jobs: [job(two({ schedule: { kind: "every", everyMs: 120 * minute } }))] },
     ["schedule-edited"],
+  ],
+  [
+    "a job whose zone nobody knows, beside one that is late: the one blinds nobody to the other",
+    {
+      jobs: [
+        job({
+          jobId: 2,
+          job: "pay/mars",
+          definitions: [{ ...definition, schedule: cron, timeZone: "Mars/X" }],
+        }),
+        job({ lastSuccess: { ...execution, fireTime: new Date(fire - 180 * minute), rows: 1_000 } }),
+      ],
+    },
+    ["missing-success", "schedule-unreadable"],
+    { limitsOf: () => ({ graceMs: minute, deadlineMs: null }) },
   ],
   ["an edit of something else", { jobs: [job(two({ timeoutMs: 1 }))] }, []],
   [

@@ -8,7 +8,7 @@ export interface CallCount {
   readonly done: number;
   /** In doubt, or pending although its lease has ended: nobody knows whether the receiver has it. */
   readonly inDoubt: number;
-  /** Repeated at a receiver that does not recognise a repeat. */
+  /** Repeated at a receiver that does not recognise a repeat: a person said that the one in doubt had not arrived. */
   readonly repeated: number;
 }
 
@@ -26,7 +26,9 @@ export async function readCalls(db: Database, prefixes: readonly string[]): Prom
     const { rows } = await tx.query<CallCount>(
       `SELECT w.prefix, count(*) FILTER (WHERE c.state = 'done')::integer AS done,
          count(*) FILTER (WHERE c.state = 'in-doubt' OR c.state = 'pending' AND c.lease_until < clock_timestamp())::integer AS "inDoubt",
-         count(*) FILTER (WHERE c.state = 'done' AND c.doubt AND NOT c.deduplicating)::integer AS repeated
+         count(*) FILTER (WHERE c.state = 'done' AND NOT c.deduplicating AND c.attempt > 1 AND (c.doubt OR EXISTS (
+           SELECT FROM escapement_guard.settlement s WHERE s.kind = 'call' AND s.key = c.key
+             AND s.state_before = 'in-doubt' AND s.state_after = 'ready')))::integer AS repeated
        FROM unnest($1::text[]) w(prefix)
        JOIN escapement_guard.external_call c ON starts_with(c.key, w.prefix)
          AND (length(c.key) = length(w.prefix) OR substr(c.key, length(w.prefix) + 1, 1) IN ('/', ':', '#'))

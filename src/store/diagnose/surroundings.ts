@@ -29,6 +29,7 @@ export interface ClockStepRow {
 }
 
 export interface AlertSpan {
+  readonly key: string;
   readonly kind: string;
   readonly jobId: number | null;
   readonly message: string;
@@ -91,8 +92,10 @@ export async function readSurroundings(db: Queryable, from: Date, to: Date): Pro
     [from, to],
   );
   const alerts = await db.query<AlertSpan>(
-    `SELECT kind, job_id AS "jobId", message, first_at AS "firstAt", last_at AS "lastAt" FROM escapement.alert_outbox
-     WHERE kind = ANY ($1) AND last_at >= $2 ORDER BY first_at`,
+    `SELECT dedup_key AS key, kind, job_id AS "jobId", message, first_at AS "firstAt", until AS "lastAt" FROM (
+       -- While the store is away nobody writes that an alert was seen again: its end says how long it lasted.
+       SELECT *, greatest(last_at, resolved_at) AS until FROM escapement.alert_outbox WHERE kind = ANY ($1)) a
+     WHERE until >= $2 ORDER BY first_at`,
     [alertKinds, from],
   );
   return {

@@ -18,6 +18,11 @@ export function isKilled(attempt: FireAttempt): boolean {
   return killing.has(causeOfAttempt(attempt).cause);
 }
 
+/** Given back by a host that cannot run it: no try was used up, so it goes round for ever. */
+export function isRefusedByHost(attempt: FireAttempt): boolean {
+  return attempt.outcome === "interrupted" && causeOfAttempt(attempt).cause === "cannot-start";
+}
+
 /** 128 + SIGKILL, as a shell or a container runtime passes it on. */
 const killedCode = 137;
 

@@ -50,7 +50,7 @@ function clockStep(fireMs: number, { clockSteps }: Surroundings): Reading | null
 }
 
 /** What the watchman or the scheduler has already said about that time. */
-function toldByAlert({ fireTime, jobId }: Fire, { alerts }: Surroundings): Reading | null {
+function toldByAlert({ fireTime, jobId, version }: Fire, { alerts }: Surroundings): Reading | null {
   const told = (kind: string, slackMs = 0): AlertSpan | undefined =>
     alerts.find(
       (alert) =>
@@ -58,9 +58,8 @@ function toldByAlert({ fireTime, jobId }: Fire, { alerts }: Surroundings): Readi
         alert.firstAt.getTime() - slackMs <= fireTime.getTime() &&
         alert.lastAt.getTime() >= fireTime.getTime(),
     );
-  const unplannable = alerts.find(
-    ({ kind, jobId: of, firstAt }) => kind === "job-unplannable" && of === jobId && firstAt <= fireTime,
-  );
+  // Of this version: what goes wrong after a repair goes wrong for another reason.
+  const unplannable = alerts.find(({ key }) => key === `job-unplannable:${jobId}:${version}`);
   if (unplannable) return reading("bad-definition", true, unplannable.message, [alertEvidence(unplannable)]);
   const unopenable = alerts.find(
     ({ kind, jobId: of, lastAt }) => kind === "job-unopenable" && of === jobId && lastAt >= fireTime,

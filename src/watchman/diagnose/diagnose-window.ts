@@ -9,7 +9,7 @@ import type {
 } from "../../store/diagnose/fire-rows.ts";
 import type { CallCount } from "../../store/diagnose/open-effects.ts";
 import type { Surroundings } from "../../store/diagnose/surroundings.ts";
-import { expectedFires } from "../expected-fires.ts";
+import { definitionAt, expectedFires, whyUnreadable } from "../expected-fires.ts";
 import { classify } from "./classify.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { type DiagnoseSettings, defaultDiagnoseSettings, type Fire } from "./fire.ts";
@@ -34,6 +34,15 @@ export interface WindowDiagnosis {
   readonly fires: number;
   /** By fire time, then by job. */
   readonly diagnoses: readonly Diagnosis[];
+  /** Definitions in force in the window of which nobody can say here when they fire: only their recorded fires were judged. */
+  readonly unreadable: readonly UnreadableDefinition[];
+}
+
+export interface UnreadableDefinition {
+  /** `namespace/name`. */
+  readonly job: string;
+  readonly version: number;
+  readonly reason: string;
 }
 
 /** Judges the fires in [from, to]. Pure. */
@@ -48,7 +57,17 @@ export function diagnoseWindow(
     .map((fire) => classify(fire, rows.around, settings))
     .filter((one) => one !== null)
     .sort((a, b) => a.fireTime.getTime() - b.fireTime.getTime() || (a.job < b.job ? -1 : 1));
-  return { fires: fires.length, diagnoses };
+  return { fires: fires.length, diagnoses, unreadable: unreadableOf(rows.jobs, from, to) };
+}
+
+function unreadableOf(jobs: readonly FireJob[], from: Date, to: Date): UnreadableDefinition[] {
+  return jobs.flatMap((job) =>
+    watched(job).definitions.flatMap((definition, i, all) => {
+      const inForce = definition.effectiveFrom <= to && (all[i + 1]?.effectiveFrom ?? to) >= from;
+      const reason = inForce ? whyUnreadable(definition) : null;
+      return reason === null ? [] : [{ job: job.job, version: definition.version, reason }];
+    }),
+  );
 }
 
 /** All fires in [from, to], those that the definitions alone know of included. */
@@ -68,7 +87,8 @@ export function firesOf(rows: DiagnoseRows, from: Date, to: Date): Fire[] {
     const byTime = new Map(own.map((one) => [one.fireTime.getTime(), one]));
     const toMs = Math.min(to.getTime(), rows.around.now.getTime());
     const fromMs = Math.max(from.getTime(), rows.around.lowWater.getTime());
-    const expected = new Set(expectedFires(watched(job), fromMs - 1, toMs));
+    const judged = watched(job);
+    const expected = new Set(expectedFires(judged, fromMs - 1, toMs));
     const times = new Set([...expected, ...byTime.keys()]);
     return [...times]
       .filter((ms) => ms >= from.getTime() && ms <= to.getTime())
@@ -80,6 +100,7 @@ export function firesOf(rows: DiagnoseRows, from: Date, to: Date): Fire[] {
           job: job.job,
           fireTime: new Date(ms),
           expected: expected.has(ms),
+          version: definitionAt(judged, ms)?.version ?? null,
           passed: ms <= job.plannedUntil.getTime(),
           execution,
           shards: keyed.shards.get(key) ?? [],

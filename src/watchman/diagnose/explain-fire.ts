@@ -210,5 +210,6 @@ function scheduleInWords({ definition }: JobVersionRow, fromMs: number): string 
 
 function emptyFire({ jobId, job }: FireJob, fireTime: Date): Fire {
   const nothing = { execution: null, shards: [], attempts: [], kills: [], staleWrites: [], calls: null };
-  return { jobId, job, fireTime, expected: false, passed: false, ...nothing, inTheWay: null, twins: [] };
+  const alone = { inTheWay: null, twins: [] };
+  return { jobId, job, fireTime, expected: false, version: null, passed: false, ...nothing, ...alone };
 }

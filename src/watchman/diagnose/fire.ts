@@ -16,6 +16,8 @@ export interface Fire {
   readonly fireTime: Date;
   /** The definition in force then has a fire at this instant, and the job was neither paused nor deleted. */
   readonly expected: boolean;
+  /** Of the definition in force then; null: there was none. */
+  readonly version: number | null;
   /** The scheduler's cursor has passed it. */
   readonly passed: boolean;
   readonly execution: FireExecution | null;

@@ -1,7 +1,7 @@
 /** Executions that began: failed for good, or neither ended nor worked on. */
 import type { FireAttempt } from "../../store/diagnose/fire-rows.ts";
 import type { Surroundings } from "../../store/diagnose/surroundings.ts";
-import { causeOfAttempt, isKilled } from "./attempt-cause.ts";
+import { causeOfAttempt, isKilled, isRefusedByHost } from "./attempt-cause.ts";
 import type { Diagnosis, Evidence } from "./diagnosis.ts";
 import { type Fire, shardEvidence } from "./fire.ts";
 import { type Reading, reading } from "./reading.ts";
@@ -48,7 +48,7 @@ export function judgeUnfinished(fire: Fire, { now }: Surroundings): Diagnosis | 
     const why = reading("lease-lost", true, because, [shardEvidence(orphan)]);
     return verdict(fire, "interrupted", why, `It began and has not ended: ${because}.`);
   }
-  const killed = fire.attempts.filter(isKilled);
+  const killed = fire.attempts.filter((attempt) => isKilled(attempt) || isRefusedByHost(attempt));
   if (killed.length === 0) return null;
   const idle = fire.shards.filter(
     (shard) =>

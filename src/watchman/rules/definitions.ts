@@ -1,4 +1,5 @@
 /** Schedules that were edited, and definitions that changed without anybody applying them. */
+import { whyUnreadable } from "../expected-fires.ts";
 import type { Finding } from "../finding.ts";
 import type { WatchedDefinition } from "../picture.ts";
 import { about, argument, instant, type Rule } from "./rule.ts";
@@ -45,6 +46,30 @@ export const definitionChanged: Rule = (picture) => {
     };
   });
 };
+
+/** Nobody can say here when it fires, so nobody can miss its fires either. */
+export const scheduleUnreadable: Rule = (picture) =>
+  picture.jobs.flatMap((job) => {
+    const inForce = job.definitions.at(-1);
+    const reason = inForce && job.state === "active" ? whyUnreadable(inForce) : null;
+    if (!inForce || reason === null) return [];
+    return [
+      {
+        rule: "schedule-unreadable" as const,
+        key: `schedule-unreadable:${job.jobId}:${inForce.version}`,
+        severity: "critical" as const,
+        ...about(job),
+        message: `${job.job}: its fires are not watched, since nobody can say here when it fires: ${reason}`,
+        evidence: {
+          version: inForce.version,
+          schedule: inForce.schedule,
+          timeZone: inForce.timeZone,
+          reason,
+        },
+        hint: `escapement jobs show ${argument(job.job)}`,
+      },
+    ];
+  });
 
 function when({ schedule, timeZone, dstGap, dstOverlap }: WatchedDefinition): string {
   const what =

@@ -12,7 +12,6 @@ export const replicaBehind: Rule = (picture, settings) =>
       severity: "warning",
       message: `standby ${replica.name} is ${howLong(replica.lagMs)} and ${formatBytes(replica.lagBytes)} behind: a promotion now would lose records`,
       evidence: { ...replica },
-      cause: "store",
       hint: "psql -c 'SELECT * FROM pg_stat_replication'",
     }));
 
@@ -26,7 +25,6 @@ export const xminHeld: Rule = (picture, settings) => {
       severity: "warning",
       message: `${oldest.who} has kept dead rows from being removed for ${howLong(oldest.ageMs)} (${oldest.transactions} transactions): the queue tables grow`,
       evidence: { ...oldest },
-      cause: "store",
       hint: "psql -c 'SELECT pid, usename, application_name, state, xact_start FROM pg_stat_activity ORDER BY xact_start LIMIT 5'",
     },
   ];
@@ -42,7 +40,6 @@ export const storeFull: Rule = (picture, settings) => {
       severity: "critical",
       message: `the record store has ${formatBytes(bytes)}; its watermark is ${formatBytes(settings.storeFullBytes)}`,
       evidence: { bytes, watermark: settings.storeFullBytes },
-      cause: "store",
       hint: "escapement store prune --dry-run --reason 'disk is short'",
     },
   ];
