@@ -5,7 +5,7 @@ import { defineCommand } from "../command.ts";
 
 export function buildKeep(): Command {
   return defineCommand("keep", "what lab up starts to keep a lab of processes", {
-    examples: ["escapement lab up --tier process"],
+    examples: ["escapement lab keep --name small --output small"],
     exitCodes: [ExitCode.ok, ExitCode.unavailable],
   })
     .requiredOption("--name <lab>", "the lab that lab up has claimed")

@@ -2,6 +2,7 @@
 import { EscapementError } from "../../base/errors.ts";
 import type { PlaybookHost } from "../../provision/playbook/registry.ts";
 import { closest } from "../../spec/closest.ts";
+import { digest } from "../../spec/digest.ts";
 import type { InventoryDefinition } from "../../spec/inventory-definition.ts";
 import type { HostRole } from "../../spec/playbook-schema.ts";
 import { failOnProblems } from "../problems.ts";
@@ -52,4 +53,9 @@ export function targetsOf(
     });
   }
   return hosts.filter((host) => names.includes(host.name));
+}
+
+/** Of the names and addresses of all hosts: what a journal binds a run to. Their order and settings may change. */
+export function inventoryDigest({ hosts }: InventoryDefinition): string {
+  return digest(Object.fromEntries(hosts.map(({ name, target }) => [name, [target.address, target.port]])));
 }

@@ -15,7 +15,7 @@ import { print, printJson, say } from "../terminal.ts";
 import { journalFile, lockJournal } from "./journal-file.ts";
 import { picture } from "./picture.ts";
 import { type PlaybookOptions, requirePlaybook, withPlaybooksOption } from "./playbook-files.ts";
-import { playbookHosts, targetsOf } from "./playbook-hosts.ts";
+import { inventoryDigest, playbookHosts, targetsOf } from "./playbook-hosts.ts";
 import { previewTable, tellEvent, tellResult } from "./run-text.ts";
 
 interface PlaybookRunOptions extends PlaybookOptions, DefinitionOptions {
@@ -102,6 +102,7 @@ async function run(name: string, options: PlaybookRunOptions): Promise<void> {
     world,
     hosts,
     targets,
+    inventoryDigest: inventoryDigest(inventory),
     journal,
     signal: reach.signal,
     ...(options.from !== undefined && { from: options.from }),

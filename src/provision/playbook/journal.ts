@@ -28,6 +28,8 @@ const entrySchema = z.discriminatedUnion("event", [
     playbook: z.string(),
     digest: z.string(),
     targets: z.array(z.string()),
+    /** Of the names and addresses of all hosts: the settled units are about these machines. */
+    inventory: z.string().optional(),
   }),
   /** The action is about to be done. */
   z.object({ ...unit, event: z.literal("act") }),

@@ -1,7 +1,7 @@
 /** `--dry-run`: what a run would do, found out by looking only. */
-import { isOpen, latestRun, unitKey } from "./progress.ts";
+import { unitKey } from "./progress.ts";
 import { ask } from "./run-unit.ts";
-import { contextOf, hostsOf, type RunOptions } from "./runner.ts";
+import { contextOf, hostsOf, type RunOptions, runToTakeUp } from "./runner.ts";
 
 export interface Preview {
   readonly step: string;
@@ -10,11 +10,10 @@ export interface Preview {
   readonly because: string;
 }
 
-/** Asks every guard and every requirement; changes nothing, the journal included. */
+/** Asks every guard and every requirement; changes nothing, the journal included. @throws E_REFUSED as the run would */
 export async function previewPlaybook<World>(options: RunOptions<World>): Promise<readonly Preview[]> {
-  const { playbook, registry, journal, from, fresh } = options;
-  const before = latestRun(journal.entries);
-  const settled = !fresh && from === undefined && isOpen(before) ? before.settled : new Set<string>();
+  const { playbook, registry, from } = options;
+  const settled = runToTakeUp(options)?.settled ?? new Set<string>();
   const first = Math.max(
     0,
     from === undefined ? 0 : playbook.spec.steps.findIndex((step) => step.id === from),

@@ -1,10 +1,13 @@
 /** What a journal says about its latest run. */
+import { EscapementError } from "../../base/errors.ts";
 import type { JournalEntry } from "./journal.ts";
 
 export interface Progress {
   readonly run: string;
   readonly digest: string;
   readonly targets: readonly string[];
+  /** Digest of the hosts that it was begun with; undefined in a journal of an older version. */
+  readonly inventory: string | undefined;
   /** Units (step and host) that need not be done again. */
   readonly settled: ReadonlySet<string>;
   /** Units whose action was begun and not taken back, in that order. */
@@ -39,11 +42,30 @@ export function latestRun(entries: readonly JournalEntry[]): Progress | undefine
     run: begin.run,
     digest: begin.digest,
     targets: begin.targets,
+    inventory: begin.inventory,
     settled,
     acted: [...acted.values()],
     // A run that was taken up again after its end has entries after its finish.
     outcome: finish?.event === "finish" && own.at(-1) === finish ? finish.outcome : undefined,
   };
+}
+
+/**
+ * What a run has settled is settled on the machines it was begun with. Under the
+ * same names, other machines have none of it.
+ * @throws E_REFUSED
+ */
+export function requireSameInventory(
+  before: Progress,
+  playbook: string,
+  inventory: string,
+  hint: string,
+): void {
+  if (before.inventory === undefined || before.inventory === inventory) return;
+  throw new EscapementError("E_REFUSED", {
+    what: `the inventory has other hosts or addresses than the one that ${playbook} was begun with`,
+    hint,
+  });
 }
 
 /** Whether a run waits to be taken up. */

@@ -16,7 +16,7 @@ import { sleep } from "../../base/monotonic.ts";
 import type { PlaybookStep } from "../../spec/playbook-schema.ts";
 import type { Journal } from "./journal.ts";
 import type { Playbook } from "./load-playbook.ts";
-import { isOpen, latestRun, unitKey } from "./progress.ts";
+import { isOpen, latestRun, type Progress, requireSameInventory, unitKey } from "./progress.ts";
 import type { PlaybookHost, Registry, StepContext } from "./registry.ts";
 import { runUnit, type UnitEnd } from "./run-unit.ts";
 import { groupHosts, selectHosts } from "./select-hosts.ts";
@@ -40,6 +40,8 @@ export interface RunOptions<World> {
   readonly world: World;
   readonly hosts: readonly PlaybookHost[];
   readonly targets: readonly PlaybookHost[];
+  /** Digest of the names and addresses of all hosts. */
+  readonly inventoryDigest: string;
   readonly journal: Journal;
   readonly signal: AbortSignal;
   /** Begin at this step, whatever the journal says. */
@@ -64,7 +66,7 @@ export interface RunResult {
   readonly units: readonly RunUnit[];
 }
 
-/** @throws E_REFUSED when the playbook has changed since the run it would take up; E_USAGE for an unknown step */
+/** @throws E_REFUSED when the playbook or the inventory has changed since the run it would take up; E_USAGE for an unknown step */
 export async function runPlaybook<World>(options: RunOptions<World>): Promise<RunResult> {
   const { playbook, journal, signal, onEvent = () => {} } = options;
   const { steps } = playbook.spec;
@@ -95,20 +97,30 @@ export async function runPlaybook<World>(options: RunOptions<World>): Promise<Ru
   return { run, outcome: "done", resumed, units };
 }
 
-function beginOrResume<World>({ playbook, journal, targets, from, fresh }: RunOptions<World>) {
-  const before = latestRun(journal.entries);
-  if (!fresh && from === undefined && isOpen(before)) {
-    if (before.digest !== playbook.digest)
-      throw new EscapementError("E_REFUSED", {
-        what: `${playbook.name} has changed since the run that would be taken up`,
-        hint: "--fresh begins anew, --from STEP begins at a step; guards find what is done already",
-      });
-    return { run: before.run, resumed: true, settled: before.settled };
-  }
+function beginOrResume<World>(options: RunOptions<World>) {
+  const { playbook, journal, targets, inventoryDigest: inventory } = options;
+  const before = runToTakeUp(options);
+  if (before) return { run: before.run, resumed: true, settled: before.settled };
   const run = randomUUID();
   const names = targets.map((target) => target.name);
-  journal.append({ run, event: "begin", playbook: playbook.name, digest: playbook.digest, targets: names });
+  const { name, digest } = playbook;
+  journal.append({ run, event: "begin", playbook: name, digest, targets: names, inventory });
   return { run, resumed: false, settled: new Set<string>() };
+}
+
+/** The run that would be gone on with, if any. @throws E_REFUSED when the playbook or the hosts are others since */
+export function runToTakeUp<World>(options: RunOptions<World>): Progress | undefined {
+  const { playbook, journal, from, fresh, inventoryDigest } = options;
+  const before = latestRun(journal.entries);
+  if (fresh || from !== undefined || !isOpen(before)) return undefined;
+  const hint = "--fresh begins anew, --from STEP begins at a step; guards find what is done already";
+  if (before.digest !== playbook.digest)
+    throw new EscapementError("E_REFUSED", {
+      what: `${playbook.name} has changed since the run that would be taken up`,
+      hint,
+    });
+  requireSameInventory(before, playbook.name, inventoryDigest, hint);
+  return before;
 }
 
 export async function hostsOf<World>(

@@ -1,6 +1,6 @@
 /** `--undo`: takes a run back. */
 import { EscapementError } from "../../base/errors.ts";
-import { latestRun } from "./progress.ts";
+import { latestRun, requireSameInventory } from "./progress.ts";
 import { entryOf } from "./registry.ts";
 import { reasonOf } from "./run-unit.ts";
 import { contextOf, type RunOptions, type RunResult, type RunUnit } from "./runner.ts";
@@ -8,7 +8,7 @@ import { contextOf, type RunOptions, type RunResult, type RunUnit } from "./runn
 /**
  * Takes back what the latest run has begun, the last first. A step without an
  * undo is passed over and named.
- * @throws E_REFUSED where there is nothing to take back
+ * @throws E_REFUSED where there is nothing to take back, or the inventory has other hosts
  */
 export async function undoPlaybook<World>(options: RunOptions<World>): Promise<RunResult> {
   const { playbook, registry, journal, hosts, onEvent = () => {} } = options;
@@ -18,6 +18,8 @@ export async function undoPlaybook<World>(options: RunOptions<World>): Promise<R
       what: `no run of ${playbook.name} has done anything that stands`,
       hint: "there is nothing to take back",
     });
+  const hint = "take it back with the inventory it was begun with: elsewhere it has done nothing";
+  requireSameInventory(before, playbook.name, options.inventoryDigest, hint);
   const { run } = before;
   const units: RunUnit[] = [];
   for (const unit of before.acted.toReversed()) {

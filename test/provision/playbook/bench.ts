@@ -50,6 +50,7 @@ export class PlaybookBench {
       world: this.world,
       hosts: fakeHosts,
       targets: [],
+      inventoryDigest: "six machines",
       journal: new Journal(this.journalFile),
       signal: this.stop.signal,
       onEvent: (event) => this.events.push(event),

@@ -31,6 +31,7 @@ const result = await runPlaybook({
   world,
   hosts: fakeHosts,
   targets: [],
+  inventoryDigest: "six machines",
   journal: new FragileJournal(journalFile),
   signal: new AbortController().signal,
 });

@@ -179,6 +179,28 @@ test("--from begins at a step, --fresh at the first; a changed playbook is not t
   });
 });
 
+test("a run is bound to the machines it was begun with", async () => {
+  const bench = await PlaybookBench.open();
+  bench.world.interfere = (what) => {
+    if (what === "before on exec-1/b") throw new Error("lost");
+  };
+  await bench.run();
+  bench.world.interfere = () => {};
+  const elsewhere = { inventoryDigest: "six others" };
+  const refused = { code: "E_REFUSED", message: expect.stringContaining("other hosts or addresses") };
+  const deeds = deedsOf(bench).length;
+  await expect(bench.run(elsewhere)).rejects.toMatchObject({
+    ...refused,
+    hint: expect.stringContaining("--fresh"),
+  });
+  await expect(previewPlaybook(bench.options(elsewhere))).rejects.toMatchObject(refused);
+  await expect(undoPlaybook(bench.options(elsewhere))).rejects.toMatchObject(refused);
+  expect(deedsOf(bench)).toHaveLength(deeds);
+  // What stands in the world already is found by the guards.
+  expect(await bench.run({ ...elsewhere, fresh: true })).toMatchObject({ outcome: "done", resumed: false });
+  expect(deedsOf(bench)).toHaveLength(6);
+});
+
 test("undoing goes from the last deed to the first, over a failed run as well", async () => {
   const bench = await PlaybookBench.open();
   await expect(undoPlaybook(bench.options())).rejects.toMatchObject({ code: "E_REFUSED" });
