@@ -4,6 +4,7 @@ import { SshDrillHost } from "../../../src/chaos/host/ssh-drill-host.ts";
 import type { HostLab } from "../../../src/lab/hosts/host-lab.ts";
 import { drillFiles } from "../../../src/provision/profile/features/drill-files.ts";
 import { connector } from "../../../src/remote/connect.ts";
+import type { RemoteTarget } from "../../../src/remote/remote.ts";
 import { loadInventory } from "../../../src/spec/load-inventory.ts";
 import { shell } from "../provision/lab-targets.ts";
 
@@ -46,12 +47,17 @@ export async function stageDrills(
   );
 }
 
-/** The host as the controller of a drill has it. */
-export async function drillHost(lab: HostLab, host: string, key: DrillKey): Promise<SshDrillHost> {
+/** How the lab's inventory reaches a host. */
+export async function targetOf(lab: HostLab, host: string): Promise<RemoteTarget> {
   const { inventory } = await loadInventory(lab.inventoryFile);
   const target = inventory?.hosts.find(({ name }) => name === host)?.target;
   if (!target) throw new Error(`no ${host} in the lab's inventory`);
-  return new SshDrillHost({ key, connect: connector(), target: { ...target, connectTimeoutMs: 10_000 } });
+  return { ...target, connectTimeoutMs: 10_000 };
+}
+
+/** The host as the controller of a drill has it. */
+export async function drillHost(lab: HostLab, host: string, key: DrillKey): Promise<SshDrillHost> {
+  return new SshDrillHost({ key, connect: connector(), target: await targetOf(lab, host) });
 }
 
 /** What drills of tests hit, with a small file system beside it. */
