@@ -42,6 +42,15 @@ const screensApart = {
     build.onResolve({ filter: /\/tui\/start\.tsx$/ }, () => ({ path: "./ui.mjs", external: true })),
 };
 
+/** The terminal library asks for React's developer tools, which are not installed, and does so as soon as it is loaded. */
+const withoutDevtools = {
+  name: "without-devtools",
+  setup(build) {
+    build.onResolve({ filter: /^react-devtools-core$/ }, (of) => ({ path: of.path, namespace: "nothing" }));
+    build.onLoad({ filter: /.*/, namespace: "nothing" }, () => ({ contents: "export default {}" }));
+  },
+};
+
 try {
   const results = await Promise.all([
     build({
@@ -55,7 +64,7 @@ try {
       entryPoints: ["src/tui/start.tsx"],
       outfile: "dist/ui.mjs",
       jsx: "automatic",
-      external: [...shared.external, "react-devtools-core"],
+      plugins: [withoutDevtools],
       define: { ...shared.define, "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
     }),
     build({ ...shared, entryPoints: ["src/guard/index.ts"], outfile: "dist/guard.mjs" }),

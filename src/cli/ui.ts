@@ -10,6 +10,8 @@ import { locateStore, type StoreOptions, storeUrl, withStoreOptions } from "./st
 interface UiCommandOptions extends StoreOptions {
   readonly operator?: boolean;
   readonly readOnly?: boolean;
+  readonly inventory?: string;
+  readonly report?: string;
 }
 
 export function build(): Command {
@@ -20,7 +22,9 @@ export function build(): Command {
       "Needs a terminal; escapement watch says the same as plain lines. Nothing can be changed from it without --operator,\nor ESCAPEMENT_UI_ROLE=operator. Keys: ? shows those of the screen.",
   })
     .option("--operator", "let keys change things; each asks why, and for the name")
-    .option("--read-only", "let no key change anything (default)");
+    .option("--read-only", "let no key change anything (default)")
+    .option("-i, --inventory <file>", "the hosts, for keys that drill, plan and apply")
+    .option("--report <file>", "JSON report of the checklist, for the evidence of its items");
   return withStoreOptions(command).action(async (options: UiCommandOptions) => {
     requireTerminal();
     const { Database } = await import("../store/database.ts");
@@ -43,6 +47,8 @@ export function build(): Command {
       operator,
       readOnlyReason: "read-only; start it with --operator",
       storeOptions: options.cluster === undefined ? [] : ["--cluster", options.cluster],
+      inventory: options.inventory ?? null,
+      reportFile: options.report ?? null,
       program: {
         command: [process.execPath, process.argv[1]!],
         // Not as an option: those can be read by everybody on this machine.

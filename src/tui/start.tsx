@@ -4,6 +4,7 @@ import { monotonicMs } from "../base/monotonic.ts";
 import type { Queryable } from "../store/database.ts";
 import { type OwnProgram, runOwnCommand } from "./actions/run-command.ts";
 import { App } from "./app.tsx";
+import { reportOf } from "./data/checklist-items.ts";
 import { Poller } from "./data/poller.ts";
 import { type Session, startSession } from "./session.ts";
 import { type Effect, startState } from "./state/state.ts";
@@ -19,6 +20,9 @@ export interface UiOptions {
   readonly operator: boolean;
   readonly readOnlyReason: string;
   readonly storeOptions: readonly string[];
+  readonly inventory: string | null;
+  /** A JSON report of the checklist, read again when it changes. */
+  readonly reportFile: string | null;
   readonly program: OwnProgram;
   readonly noColour: boolean;
 }
@@ -54,8 +58,8 @@ export async function startUi(options: UiOptions): Promise<number> {
   const ticking = setInterval(() => session.send({ type: "tick", nowMs: monotonicMs() }), tickMs);
   try {
     return await new Promise<number>((resolve, reject) => {
-      const { db, checkStore: check, logDirectory } = options;
-      const poller = new Poller({ db, session, check, logDirectory, onFatal: reject });
+      const { db, checkStore: check, logDirectory, reportFile } = options;
+      const poller = new Poller({ db, session, check, logDirectory, reportFile, onFatal: reject });
       session.subscribe(() => {
         const { quit } = session.current();
         if (quit === null) return;
@@ -88,8 +92,11 @@ function perform(effect: Effect, session: Session, options: UiOptions): void {
       queueMicrotask(() => session.send({ type: "tick", nowMs: monotonicMs() }));
       return;
     case "run":
-      void runOwnCommand(options.program, effect.args).then(({ ok, text }) =>
-        session.send({ type: "action-ended", title: effect.title, ok, text, nowMs: monotonicMs() }),
-      );
+      void runOwnCommand(options.program, effect.args).then(({ ok, text, stdout }) => {
+        const nowMs = monotonicMs();
+        const report = effect.report ? reportOf(stdout) : null;
+        if (report) session.send({ type: "data", part: "report", value: report, nowMs });
+        session.send({ type: "action-ended", title: effect.title, ok, text, nowMs });
+      });
   }
 }

@@ -18,15 +18,19 @@ export interface Action {
   /** Further reasons why it cannot be done now. */
   refusal?(state: State, subject: Subject): string | null;
   /** Asked before the reason. */
-  readonly asks?: readonly Question[];
+  asks?(subject: Subject): readonly Question[];
   /** No reason is kept with it. */
   readonly withoutReason?: boolean;
   /** What must be typed to confirm. */
   confirms(subject: Subject): string;
   /** The words of the command, without the options that name the store. @param answers to `asks`, then the reason */
   command(subject: Subject, answers: readonly string[]): readonly string[];
-  /** It finds its store by itself, or needs none. */
+  /** It finds no store, or needs none. */
   readonly withoutStore?: boolean;
+  /** It needs the inventory file that the screens were started with. */
+  readonly withInventory?: boolean;
+  /** Its answer is the report of the checklist. */
+  readonly answersReport?: boolean;
 }
 
 const question = (label: string, hint: string, value = "", optional = false): Question => ({
@@ -99,7 +103,7 @@ export const actions: readonly Action[] = [
     title: "run the fires of a past interval that were never run",
     screens: ["jobs", "job"],
     needs: ["job"],
-    asks: [
+    asks: () => [
       question("from", "first fire time, RFC 3339: 2026-06-01T00:00:00Z"),
       question("to", "last fire time, RFC 3339"),
     ],
@@ -151,7 +155,7 @@ export const actions: readonly Action[] = [
     title: "silence the alert",
     screens: ["alerts"],
     needs: ["alert"],
-    asks: [question("for", "how long, at most 30d: 2h", "2h")],
+    asks: () => [question("for", "how long, at most 30d: 2h", "2h")],
     confirms: () => "yes",
     command: ({ alert }, [time, reason]) => [
       "alerts",
@@ -164,50 +168,91 @@ export const actions: readonly Action[] = [
       reason!,
     ],
   },
+  {
+    name: "plan",
+    key: "P",
+    title: "plan: what apply would change on the host",
+    screens: ["hosts"],
+    needs: ["host"],
+    withInventory: true,
+    withoutStore: true,
+    withoutReason: true,
+    confirms: ({ host }) => host!,
+    command: ({ host }) => ["plan", host!],
+  },
+  {
+    name: "apply",
+    key: "A",
+    title: "apply: make the host what its profile says",
+    screens: ["hosts"],
+    needs: ["host"],
+    withInventory: true,
+    withoutStore: true,
+    withoutReason: true,
+    confirms: ({ host }) => host!,
+    command: ({ host }) => ["apply", host!, "--yes"],
+  },
+  {
+    name: "run-drill",
+    key: "R",
+    title: "run a drill: a fault on purpose",
+    screens: ["drills"],
+    needs: ["cluster"],
+    withInventory: true,
+    withoutReason: true,
+    refusal: (_, { halted }) => (halted ? `drills are halted by ${halted}` : null),
+    asks: ({ drill }) => [question("drill", "a name of escapement drill list", drill ?? "")],
+    confirms: () => "break it",
+    command: (_, [drill]) => ["drill", "run", drill!, "--yes"],
+  },
+  {
+    name: "halt",
+    key: "H",
+    title: "halt every drill: the hosts restore at once",
+    screens: ["drills", "drill"],
+    needs: ["cluster"],
+    withInventory: true,
+    refusal: (_, { halted }) => (halted ? `${halted} has halted them already` : null),
+    confirms: () => "halt",
+    command: (_, [reason]) => ["drill", "halt", "--reason", reason!],
+  },
+  {
+    name: "lift-halt",
+    key: "U",
+    title: "lift the halt of drills",
+    screens: ["drills", "drill"],
+    needs: ["cluster"],
+    refusal: (_, { halted }) => (halted ? null : "nobody has halted them"),
+    confirms: () => "resume",
+    command: (_, [reason]) => ["drill", "resume", "--reason", reason!],
+  },
+  {
+    name: "run-checklist",
+    key: "R",
+    title: "run the checklist",
+    screens: ["checklist", "item"],
+    needs: ["cluster"],
+    withoutReason: true,
+    answersReport: true,
+    confirms: () => "yes",
+    command: () => ["checklist"],
+  },
+  {
+    name: "export-sheet",
+    key: "E",
+    title: "write the procurement sheet",
+    screens: ["capacity"],
+    needs: ["cluster"],
+    withoutReason: true,
+    withoutStore: true,
+    asks: () => [question("file", "file to write: .xlsx, .html, .md, .csv or .json", "capacity.xlsx")],
+    confirms: () => "yes",
+    command: (_, [file]) => ["capacity", "sheet", "--output", file!],
+  },
 ];
 
 const byName = new Map(actions.map((action) => [action.name, action]));
 
 export function actionNamed(name: string): Action | undefined {
   return byName.get(name);
-}
-
-/** Why an action cannot be done now, or null. */
-export function refusalOf(action: Action, state: State, subject: Subject): string | null {
-  if (!state.operator) return state.readOnlyReason;
-  if (state.busy) return `${state.busy} is not done yet`;
-  if (action.needs.some((part) => !subject[part])) return "nothing is chosen that it could be done to";
-  return action.refusal?.(state, subject) ?? null;
-}
-
-/** What is asked before an action is done: its own questions, the reason, and the name. */
-export function questionsOf(action: Action, subject: Subject): Question[] {
-  return [
-    ...(action.asks ?? []),
-    ...(action.withoutReason ? [] : [question("reason", "why; kept with the records")]),
-    {
-      label: "confirm",
-      hint: `type ${action.confirms(subject)}`,
-      value: "",
-      mustBe: action.confirms(subject),
-    },
-  ];
-}
-
-/** The whole command line as words: what is run, without the options for the program itself. */
-export function commandOf(
-  action: Action,
-  subject: Subject,
-  questions: readonly Question[],
-  storeOptions: readonly string[],
-): string[] {
-  const answers = questions.filter(({ mustBe }) => mustBe === undefined).map(({ value }) => value);
-  return [...action.command(subject, answers), ...(action.withoutStore ? [] : storeOptions)];
-}
-
-/** Words as a shell reads them back. */
-export function shellLine(words: readonly string[]): string {
-  return words
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-    .join(" ");
 }

@@ -1,5 +1,8 @@
 /** Runs a command of the program as a process of its own, and says in a line what came of it. */
 import { spawn } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 
 export interface OwnProgram {
@@ -11,41 +14,45 @@ export interface OwnProgram {
 export interface CommandResult {
   readonly ok: boolean;
   readonly text: string;
+  /** What it wrote on standard output. */
+  readonly stdout: string;
 }
 
-const mostOutput = 1_000_000;
-
-/** Never throws: a program that cannot be started is a result, too. */
+/**
+ * Never throws: a program that cannot be started is a result, too. It writes into
+ * files and belongs to no terminal: when the screens are left, or die, a drill or
+ * an apply that they have started goes on to its end.
+ */
 export function runOwnCommand(program: OwnProgram, args: readonly string[]): Promise<CommandResult> {
   return new Promise((resolve) => {
+    const folder = mkdtempSync(join(tmpdir(), "escapement-ui-"));
+    const [out, err] = [join(folder, "out"), join(folder, "err")];
+    const handles = [openSync(out, "w", 0o600), openSync(err, "w", 0o600)] as const;
     const [node, ...script] = program.command;
     const child = spawn(node, [...script, ...args, "--json"], {
       env: { ...program.environment, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", ...handles],
+      detached: true,
     });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      if (stdout.length < mostOutput) stdout += text;
+    for (const handle of handles) closeSync(handle);
+    const words = `escapement ${args.slice(0, 3).join(" ")}`;
+    child.on("error", (error) => {
+      rmSync(folder, { recursive: true, force: true });
+      resolve({ ok: false, text: `✗ ${words}: ${messageOf(error)}`, stdout: "" });
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      if (stderr.length < mostOutput) stderr += text;
-    });
-    child.on("error", (error) => resolve({ ok: false, text: messageOf(error) }));
     child.on("close", (code, signal) => {
-      const words = `escapement ${args.slice(0, 3).join(" ")}`;
-      if (code === 0) return resolve({ ok: true, text: `✓ ${words}: done${summary(stdout)}` });
-      resolve({
-        ok: false,
-        text: `✗ ${words}: ${problem(stderr) ?? problem(stdout) ?? `ended with ${signal ?? code}`}`,
-      });
+      const [stdout, stderr] = [readFileSync(out, "utf8"), readFileSync(err, "utf8")];
+      rmSync(folder, { recursive: true, force: true });
+      if (code === 0) return resolve({ ok: true, text: `✓ ${words}: done${summary(stdout)}`, stdout });
+      const why = problem(stderr) ?? problem(stdout) ?? `ended with ${signal ?? code}`;
+      resolve({ ok: false, text: `✗ ${words}: ${why}`, stdout });
     });
   });
 }
 
 /** The few words of an answer that say what happened. */
 function summary(stdout: string): string {
-  const answer = parse(stdout);
+  const answer = parse(stdout) ?? parse(stdout.trim().split("\n").at(-1) ?? "");
   if (!answer) return "";
   const parts = ["status", "state", "verdict", "outcome", "fireTime", "runNo", "shards"].flatMap((name) => {
     const value = answer[name];

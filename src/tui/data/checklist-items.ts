@@ -24,7 +24,12 @@ const item = z.looseObject({
   verdict: z.string().catch("unknown"),
   message: z.string().catch(""),
   todo: z.string().optional().catch(undefined),
-  waived: z.unknown().optional(),
+  why: z.string().optional().catch(undefined),
+  how: z.string().optional().catch(undefined),
+  open: z
+    .array(z.object({ scope: z.object({ kind: z.string(), name: z.string() }), verdict: z.string() }))
+    .optional()
+    .catch(undefined),
   results: z.array(result).optional().catch(undefined),
 });
 
@@ -48,4 +53,28 @@ export function scoreOf(items: readonly ChecklistItemLook[]): {
 } {
   const asked = items.filter(({ verdict }) => verdict !== "not-applicable");
   return { passed: asked.filter(({ verdict }) => verdict === "pass").length, asked: asked.length };
+}
+
+const report = z.looseObject({
+  kind: z.literal("escapement-checklist-report"),
+  runId: z.string(),
+  at: z.string(),
+  items: z.unknown(),
+});
+
+/** A report of the checklist, with its evidence. */
+export interface ReportLook {
+  readonly runId: string;
+  readonly at: string;
+  readonly items: readonly ChecklistItemLook[];
+}
+
+/** @returns null when the text is no such report */
+export function reportOf(text: string): ReportLook | null {
+  try {
+    const read = report.safeParse(JSON.parse(text));
+    return read.success ? { ...read.data, items: itemsOf(read.data.items) } : null;
+  } catch {
+    return null;
+  }
 }

@@ -4,6 +4,7 @@ import type { OperationRow } from "../../store/operation.ts";
 import type { ClusterLook } from "../../store/ui/cluster-look.ts";
 import type { AttemptLook, ShardLook } from "../../store/ui/execution-look.ts";
 import type { AlertLook, ChecklistLook, DrillsLook, StoreSize } from "../../store/ui/records-look.ts";
+import type { ReportLook } from "./checklist-items.ts";
 import type { JobsView } from "./jobs-view.ts";
 
 /** A job, opened. */
@@ -47,6 +48,8 @@ export interface Parts {
   readonly alerts: readonly AlertLook[];
   readonly drills: DrillsLook;
   readonly checklists: readonly ChecklistLook[];
+  /** The checklist's report, from a file or a run that was started here. */
+  readonly report: ReportLook;
   readonly size: StoreSize;
   readonly job: JobDetail;
   readonly execution: ExecutionDetail;

@@ -6,6 +6,7 @@
  *
  *   asking ──no answer──▶ away (1 s, 2 s, 4 s … 15 s) ──answer──▶ asking
  */
+import { readFile } from "node:fs/promises";
 import { isEscapementError, messageOf } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import type { Queryable } from "../../store/database.ts";
@@ -14,6 +15,7 @@ import { latestChecklists, lookAtDrills, lookAtSize, openAlerts } from "../../st
 import type { Session } from "../session.ts";
 import { currentView, type State, storeNow } from "../state/state.ts";
 import { AheadCount } from "./ahead.ts";
+import { reportOf } from "./checklist-items.ts";
 import { ExecutionBook } from "./execution-book.ts";
 import { JobBook } from "./job-book.ts";
 import { readJobDetail } from "./job-detail.ts";
@@ -27,12 +29,14 @@ export interface PollerOptions {
   readonly check: () => Promise<void>;
   /** Where logs of jobs are on this machine, or null. */
   readonly logDirectory: string | null;
+  readonly reportFile: string | null;
   readonly onFatal: (error: unknown) => void;
 }
 
 const longestRetryMs = 15_000;
 /** The store may be busy with us a fiftieth of the time. */
 const dutyFactor = 50;
+const countingMs = 8;
 
 export class Poller {
   readonly #options: PollerOptions;
@@ -53,6 +57,7 @@ export class Poller {
     void this.#watchStore();
     void this.#loop("alerts", 2_000, () => openAlerts(db));
     void this.#loop("drills", 1_000, () => lookAtDrills(db));
+    void this.#loop("report", 5_000, () => this.#readReport());
     void this.#loop("checklists", 10_000, () => latestChecklists(db));
     void this.#loop(
       "size",
@@ -64,6 +69,7 @@ export class Poller {
     void this.#loop("execution", 1_000, (state) => this.#readExecution(state));
     void this.#loop("shard", 1_500, (state) => readShardDetail(db, state, this.#options.logDirectory));
     void this.#walkJobs();
+    void this.#countAhead();
     let shown = currentView(this.#options.session.current());
     this.#options.session.subscribe(() => {
       const view = currentView(this.#options.session.current());
@@ -163,7 +169,7 @@ export class Poller {
         const ended = await this.#jobs.step(now);
         if (ended) cycles += 1;
         const spentMs = monotonicMs() - started;
-        this.#publishJobs(now);
+        this.#publish("jobs", this.#jobs.view(now.getTime()));
         if (cycles === 0) continue;
         const pauseMs = Math.max(ended ? 1_000 : 50, spentMs * dutyFactor);
         await sleep(Math.min(pauseMs, 5_000), this.#stop.signal);
@@ -180,11 +186,17 @@ export class Poller {
     }
   }
 
-  #publishJobs(now: Date): void {
-    const view = this.#jobs.view(now.getTime());
-    this.#publish("jobs", view);
-    if (view.complete && this.#ahead.step(view.jobs, now.getTime(), 4))
-      this.#publish("ahead", this.#ahead.total(view.jobs));
+  /** Schedules are computed a few milliseconds at a time: keys come first. */
+  async #countAhead(): Promise<void> {
+    const { session } = this.#options;
+    while (!this.#stop.signal.aborted) {
+      const state = session.current();
+      const jobs = state.picture.jobs?.value;
+      const now = storeNow(state);
+      const busy = jobs?.complete && now && this.#ahead.step(jobs.jobs, now.getTime(), countingMs);
+      if (busy) this.#publish("ahead", this.#ahead.total(jobs.jobs));
+      await sleep(busy ? countingMs * 4 : 1_000, this.#stop.signal);
+    }
   }
 
   async #readExecution(state: State): Promise<Parts["execution"] | null> {
@@ -202,6 +214,13 @@ export class Poller {
         this.#publish("execution", detail);
     });
     return null;
+  }
+
+  /** The file is somebody else's: one that is not there yet, or half written, is read next time. */
+  async #readReport(): Promise<Parts["report"] | null> {
+    const file = this.#options.reportFile;
+    const text = file === null ? "" : await readFile(file, "utf8").catch(() => "");
+    return text === "" ? null : reportOf(text);
   }
 
   #publish<Name extends PartName>(part: Name, value: Parts[Name]): void {

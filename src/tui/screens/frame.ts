@@ -1,5 +1,6 @@
 /** The frame around every screen: header with the screens' numbers and the data's age, bottom bar, and what lies over it. */
-import { actionNamed, commandOf, refusalOf, shellLine } from "../actions/actions.ts";
+import { actionNamed } from "../actions/actions.ts";
+import { commandOf, refusalOf, shellLine } from "../actions/ask.ts";
 import { candidates } from "../state/command-line.ts";
 import { bindingsOf } from "../state/keymap.ts";
 import { currentView, listOf, type State, storeNow, topScreens } from "../state/state.ts";
@@ -54,34 +55,28 @@ function header(state: State, width: number): Line {
   const tabs = topScreens.flatMap((name, i): Span[] => {
     const open = name === "alerts" ? (state.picture.alerts?.value.length ?? 0) : 0;
     const title = `${titleOf(name)}${open > 0 ? `(${open})` : ""}`;
-    if (name === current) return [span(` ${i + 1} ${title} `, "selected"), span(wide ? " " : "")];
-    return [
-      span(wide ? ` ${i + 1}` : `${i + 1}`, "key"),
-      span(` ${title} ${wide ? " " : ""}`, open > 0 ? "bad" : "plain"),
-    ];
+    const number = wide ? ` ${i + 1} ` : `${i + 1}`;
+    const after = wide ? "  " : " ";
+    if (name === current)
+      return [span(`${number}${title}${wide ? " " : ""}`, "selected"), span(wide ? " " : after)];
+    return [span(number, "key"), span(`${title}${after}`, open > 0 ? "bad" : "plain")];
   });
-  const brand = wide
-    ? [span(" escapement ", "title"), span(state.operator ? "operator " : "read-only ", "muted")]
-    : [];
-  return ends(line(...brand, ...tabs), line(...clock(state)), width);
+  const role = state.operator ? span("operator ", "mark") : span("read-only ", "muted");
+  const brand = wide ? [span("escapement ", "title"), role] : [];
+  return ends(line(...brand, ...tabs), line(...clock(state, wide)), width);
 }
 
 /** The store's time, and how old what is shown is. */
-function clock(state: State): Span[] {
+function clock(state: State, wide: boolean): Span[] {
+  const down = state.store.down !== null;
   const now = storeNow(state);
-  if (!now)
-    return [
-      span(
-        state.store.down === null ? "asking the store… " : "✗ no data ",
-        state.store.down === null ? "muted" : "bad",
-      ),
-    ];
+  if (!now) return [span(down ? "✗ no data" : "asking the store…", down ? "bad" : "muted")];
   const ageMs = state.nowMs - state.picture.cluster!.atMs;
-  const age = span(
-    `${state.store.down === null ? "●" : "✗"} ${coarse(ageMs)} old`,
-    state.store.down === null && ageMs < 5_000 ? "good" : "bad",
-  );
-  return [span(` ${clockSecondsUtc(now)} UTC `, "strong"), age];
+  const old = `${down ? "✗" : "●"} ${coarse(ageMs)}${wide ? " old" : ""}`;
+  return [
+    span(`${clockSecondsUtc(now)}${wide ? " UTC" : "Z"} `, "strong"),
+    span(old, !down && ageMs < 5_000 ? "good" : "bad"),
+  ];
 }
 
 /** While the store is away: why, and when it is asked again. */
@@ -114,7 +109,7 @@ function bar(state: State, width: number): Line {
   if (state.mode.kind === "command")
     return fitLine(line(span(":", "key"), state.mode.text, span("▌", "key")), width);
   if (state.notice) return fitLine(line(span(state.notice.text, state.notice.tone)), width);
-  if (state.busy) return fitLine(line(span(`▸ ${state.busy}…`, "busy")), width);
+
   return fitLine(line(...keys(state, width)), width);
 }
 
@@ -126,7 +121,8 @@ function keys(state: State, width: number): Span[] {
     .filter(({ bar: place }) => place !== undefined)
     .sort((a, b) => a.bar! - b.bar!);
   const filter = listOf(state).filter;
-  const spans: Span[] = filter === "" ? [] : [span(`/${filter}  `, "mark")];
+  const busy = state.busy.length === 0 ? [] : [span(`▸ ${state.busy.join(", ")}…  `, "busy")];
+  const spans: Span[] = [...busy, ...(filter === "" ? [] : [span(`/${filter}  `, "mark")])];
   let room = width - spans.reduce((sum, { text }) => sum + textWidth(text), 0);
   for (const { shown: key, label, intent } of shown) {
     const size = textWidth(key) + textWidth(label) + 3;
@@ -188,7 +184,7 @@ function questionBox(state: State, area: Area): Line[] {
       ...shown,
     );
   });
-  const command = shellLine(["escapement", ...commandOf(action, subject, questions, state.storeOptions)]);
+  const command = shellLine(["escapement", ...commandOf(action, subject, questions, state)]);
   const lines = [...asked, emptyLine, line(span("$ ", "muted"), span(command, "muted"))];
   const note = line(span("⏎ next · esc do nothing", "muted"));
   const target = Object.entries(subject)

@@ -47,7 +47,6 @@ function sortValue(column: string, minute: number): (job: JobEntry) => string | 
 export const jobsScreen: Screen<JobEntry> = {
   name: "jobs",
   title: "Jobs",
-  sorts: [],
   rows: (state) => {
     const list = listOf(state, "jobs");
     return rowsOf(

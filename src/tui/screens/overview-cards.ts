@@ -34,7 +34,7 @@ export function todayLines(state: State, width: number): Line[] {
   const shares = (value: number) => (due === 0 ? 0 : value / due);
   const cell = (sign: string, value: number, word: string, tone: Tone): Span[] => [
     span(`${sign} `, value > 0 ? tone : "muted"),
-    span(pad(count(value), 6, "right"), value > 0 ? "strong" : "muted"),
+    span(pad(count(value), Math.max(4, Math.floor(width / 2) - 12), "right"), value > 0 ? "strong" : "muted"),
     span(pad(` ${word}`, 10), "muted"),
   ];
   return [
@@ -74,22 +74,21 @@ export function clusterLines(state: State, width: number): Line[] {
     ? line(
         span("✓ ", "good"),
         span(leader.node ?? "?", "strong"),
-        span(`  epoch ${leader.epoch}`, "plain"),
-        span(leader.since ? `  for ${coarse(now.getTime() - leader.since.getTime())}` : "", "muted"),
+        span(` epoch ${leader.epoch}`, "plain"),
+        span(leader.since ? ` for ${coarse(now.getTime() - leader.since.getTime())}` : "", "muted"),
       )
     : line(
         span("✗ nobody leads", "bad"),
         span(`  epoch ${leader.epoch}, last ${leader.node ?? "nobody"}`, "muted"),
       );
   const standing = schedulers.filter(({ role }) => role !== "leader" && role !== "stopped");
-  const silent = standing.filter(({ role }) => role === "silent");
   const standby =
     standing.length === 0
       ? line(span("! no standby", "warn"))
       : line(
           ...standing.flatMap((one): Span[] => [
-            span(`${one.node} `, one.role === "silent" ? "bad" : "plain"),
-            span(one.role === "silent" ? `silent ${coarse(one.seenMsAgo)} ` : "", "bad"),
+            span(`${one.node}`, one.role === "silent" ? "bad" : "plain"),
+            span(one.role === "silent" ? ` silent ${coarse(one.seenMsAgo)}` : "", "bad"),
           ]),
         );
   const vip = vipOf(state);
@@ -102,7 +101,7 @@ export function clusterLines(state: State, width: number): Line[] {
   const watch = watchmen[0];
   return [
     field("leader", lead, label),
-    field("standby", line(...standby.spans, span(silent.length > 0 ? "" : "  "), ...vip), label),
+    field("standby", line(...standby.spans, span("  "), ...vip), label),
     field(
       "executors",
       line(
@@ -144,7 +143,7 @@ export function clusterLines(state: State, width: number): Line[] {
         ? line(
             span(watch.passMsAgo < 120_000 ? "✓ " : "✗ ", watch.passMsAgo < 120_000 ? "good" : "bad"),
             watch.node,
-            span(`  looked ${coarse(watch.passMsAgo)} ago`, "muted"),
+            span(`  looked ${coarse(Math.max(0, watch.passMsAgo))} ago`, "muted"),
           )
         : line(span("! none has looked", "warn")),
       label,

@@ -40,13 +40,20 @@ export function timelineLines(state: State, width: number, chart: number): Line[
   }));
 }
 
+/** Slots begin at whole halves or hours, so that hours can be written below them; the last one is not over yet. */
 function slotsOf(bins: JobsView["timeline"], perSlot: number): Slot[] {
-  return Array.from({ length: bins.length / perSlot }, (_, i) => {
-    const part = bins.slice(i * perSlot, (i + 1) * perSlot);
+  const byBin = new Map(bins.map((one) => [one.bin, one]));
+  const last = Math.floor((bins.at(-1)?.bin ?? 0) / perSlot);
+  const slots = timelineBins / perSlot;
+  return Array.from({ length: slots }, (_, i) => {
+    const first = (last - slots + 1 + i) * perSlot;
+    const part = Array.from({ length: perSlot }, (_, k) => byBin.get(first + k)).filter(
+      (one) => one !== undefined,
+    );
     const sum = (of: (bin: JobsView["timeline"][number]) => number) =>
       part.reduce((total, bin) => total + of(bin), 0);
     return {
-      startMs: part[0]!.bin * binMs,
+      startMs: first * binMs,
       fires: sum((bin) => allOf(bin) + bin.unplanned),
       missing: sum((bin) => bin.missed + bin.unplanned),
       failed: sum((bin) => bin.failed),

@@ -2,11 +2,11 @@
 import { formatInstant } from "../../base/instant.ts";
 import type { TroubleRow } from "../data/job-entry.ts";
 import { fitsFilter } from "../state/list.ts";
-import { type ListState, listOf, type State, storeNow } from "../state/state.ts";
+import { type ListState, listOf, type State } from "../state/state.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { beside, panel, shares } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
-import { whenUtc } from "../text/time-text.ts";
+import { clockUtc } from "../text/time-text.ts";
 import { booksLines, clusterLines, todayLines } from "./overview-cards.ts";
 import { timelineLines } from "./overview-timeline.ts";
 import { type Area, type Rows, remember, type Screen, visible } from "./screen.ts";
@@ -39,7 +39,6 @@ const filtered = remember((trouble: readonly TroubleRow[], filter: string): Rows
 export const overviewScreen: Screen<TroubleRow> = {
   name: "overview",
   title: "Overview",
-  sorts: [],
   rows: (state) => filtered(state.picture.jobs?.value.trouble ?? noTrouble, listOf(state, "overview").filter),
   listHeight: (_, area) => heights(area).bottom - 3,
   draw: drawOverview,
@@ -58,7 +57,7 @@ function drawOverview(state: State, area: Area, list: ListState): Line[] {
   const { cards, timeline, bottom } = heights(area);
   const [left = 0, right = 0] = shares(area.width, [48, 52]);
   const [wide = 0, narrow = 0] =
-    area.width >= 120 ? shares(area.width, [68, 32]) : shares(area.width, [58, 42]);
+    area.width >= 120 ? shares(area.width, [68, 32]) : shares(area.width, [63, 37]);
   const trouble = state.picture.jobs?.value.trouble.length ?? 0;
   const note = line(span("UTC", "muted"));
   return [
@@ -82,7 +81,11 @@ function drawOverview(state: State, area: Area, list: ListState): Line[] {
         troubleLines(state, wide - 4, bottom - 3, list),
       ),
       panel(
-        { title: "Alerts · Drills · Checklist", width: narrow, height: bottom },
+        {
+          title: narrow > 36 ? "Alerts · Drills · Checklist" : "Alerts and drills",
+          width: narrow,
+          height: bottom,
+        },
         booksLines(state, narrow - 4, bottom - 2),
       ),
     ),
@@ -98,11 +101,11 @@ function troubleLines(state: State, width: number, height: number, list: ListSta
     if (!jobs.value.complete) return [line(span("nothing so far; still reading…", "muted"))];
     return [line(span("✓ ", "good"), "everything that should have run in 24 hours has run")];
   }
-  const now = storeNow(state) ?? new Date(0);
   const columns: TableColumn<TroubleRow>[] = [
     { title: "what", width: 11, cell: ({ status }) => statusSpan(status) },
-    { title: "fire", width: 11, cell: ({ fireMs }) => whenUtc(new Date(fireMs), now) },
-    { title: "job", width: 14, grows: 2, cell: ({ label }) => label },
+    // Of 24 hours: the time alone tells which one it was.
+    { title: "fire", width: 5, cell: ({ fireMs }) => clockUtc(new Date(fireMs)) },
+    { title: "job", width: 10, grows: 1, cell: ({ label }) => label },
     { title: "why", width: 12, grows: 5, givesWay: 1, cell: ({ reason }) => span(reason, "muted") },
   ];
   const laidOut = layOut(columns, width);

@@ -2,10 +2,12 @@
 import { currentView, type ScreenName, type State } from "../state/state.ts";
 import { alertsScreen } from "./alerts.ts";
 import { capacityScreen } from "./capacity.ts";
-import { checklistScreen, itemScreen } from "./checklist.ts";
-import { drillScreen, drillsScreen } from "./drills.ts";
+import { checklistScreen } from "./checklist.ts";
+import { drillScreen } from "./drill.ts";
+import { drillsScreen } from "./drills.ts";
 import { executionScreen } from "./execution.ts";
 import { hostsScreen } from "./hosts.ts";
+import { itemScreen } from "./item.ts";
 import { jobScreen } from "./job.ts";
 import { jobsScreen } from "./jobs.ts";
 import { overviewScreen } from "./overview.ts";

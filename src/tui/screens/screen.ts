@@ -13,19 +13,11 @@ export interface Rows<Row> {
   readonly keys: readonly string[];
 }
 
-export interface SortColumn {
-  /** Typed with shift. */
-  readonly letter: string;
-  readonly column: string;
-  readonly title: string;
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds screens of every kind of row
 export interface Screen<Row = any> {
   readonly name: ScreenName;
   /** In the header, and after `:`. */
   readonly title: string;
-  readonly sorts: readonly SortColumn[];
   /** After filter and sort. */
   rows(state: State): Rows<Row>;
   /** How many rows are in sight. */

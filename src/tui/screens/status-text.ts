@@ -17,7 +17,7 @@ const looks: Record<string, { readonly sign: string; readonly tone: Tone }> = {
   unknown: { sign: "?", tone: "warn" },
   "not-applicable": { sign: "-", tone: "muted" },
   late: { sign: "~", tone: "warn" },
-  paused: { sign: "‖", tone: "warn" },
+  paused: { sign: "=", tone: "warn" },
 };
 
 export function signOf(status: string): string {

@@ -5,7 +5,8 @@
  *            /            :            ?           upper-case key
  *   browse ─────▶ filter, command,  help, ask ─── esc or enter ──▶ browse
  */
-import { actionNamed, commandOf, questionsOf, refusalOf, shellLine } from "../actions/actions.ts";
+import { actionNamed } from "../actions/actions.ts";
+import { commandOf, questionsOf, refusalOf, shellLine } from "../actions/ask.ts";
 import { bodyArea } from "../screens/frame.ts";
 import { screenOf } from "../screens/registry.ts";
 import { chooseCommand, runCommandLine } from "./command-line.ts";
@@ -55,14 +56,23 @@ export function reduce(state: State, event: UiEvent): Step {
         state.store.down === null ? state : settled({ ...state, store: { ...state.store, down: null } }),
       );
     case "action-started":
-      return only({ ...state, busy: event.title });
+      return only({ ...state, busy: [...state.busy, event.title] });
     case "action-ended":
       return only(
-        noticed({ ...state, busy: null, nowMs: event.nowMs }, event.text, event.ok ? "good" : "bad"),
+        noticed(
+          { ...state, busy: without(state.busy, event.title), nowMs: event.nowMs },
+          event.text,
+          event.ok ? "good" : "bad",
+        ),
       );
     case "notice":
       return only(noticed({ ...state, nowMs: event.nowMs }, event.text, event.tone));
   }
+}
+
+function without(titles: readonly string[], title: string): readonly string[] {
+  const at = titles.indexOf(title);
+  return at < 0 ? titles : titles.toSpliced(at, 1);
 }
 
 function only(state: State): Step {
@@ -264,9 +274,9 @@ function onAskKey(state: State, mode: Extract<State["mode"], { kind: "ask" }>, k
     return only(noticed(state, `${question.label}: ${question.hint}`, "bad"));
   if (mode.at + 1 < mode.questions.length) return only({ ...state, mode: { ...mode, at: mode.at + 1 } });
   const action = actionNamed(mode.action)!;
-  const args = commandOf(action, mode.subject, mode.questions, state.storeOptions);
+  const args = commandOf(action, mode.subject, mode.questions, state);
   return {
-    state: { ...state, mode: browse, busy: action.title },
-    effects: [{ kind: "run", title: action.title, args }],
+    state: { ...state, mode: browse, busy: [...state.busy, action.title] },
+    effects: [{ kind: "run", title: action.title, args, report: action.answersReport ?? false }],
   };
 }

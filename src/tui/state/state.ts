@@ -72,8 +72,10 @@ export interface State {
   readonly readOnlyReason: string;
   /** Options by which a command finds this store, as they are shown: `--cluster cluster.yaml`. */
   readonly storeOptions: readonly string[];
-  /** The title of the action that runs, or null. */
-  readonly busy: string | null;
+  /** The inventory file that was given, or null. */
+  readonly inventory: string | null;
+  /** Titles of actions that run. */
+  readonly busy: readonly string[];
   /** The exit code with which to end, or null. */
   readonly quit: number | null;
 }
@@ -81,7 +83,12 @@ export interface State {
 /** Things the reducer wants done in the world. It never does them itself. */
 export type Effect =
   | { readonly kind: "copy"; readonly text: string }
-  | { readonly kind: "run"; readonly title: string; readonly args: readonly string[] }
+  | {
+      readonly kind: "run";
+      readonly title: string;
+      readonly args: readonly string[];
+      readonly report: boolean;
+    }
   | { readonly kind: "repaint" };
 
 export const emptyList: ListState = { key: null, index: 0, top: 0, filter: "", sort: null };
@@ -106,16 +113,22 @@ export function startState(options: {
   readonly operator: boolean;
   readonly readOnlyReason: string;
   readonly storeOptions: readonly string[];
+  readonly inventory: string | null;
 }): State {
   return {
-    ...options,
+    size: options.size,
+    nowMs: options.nowMs,
+    operator: options.operator,
+    readOnlyReason: options.readOnlyReason,
+    storeOptions: options.storeOptions,
+    inventory: options.inventory,
     stack: [{ screen: "overview" }],
     mode: { kind: "browse" },
     lists: {},
     picture: {},
     store: { down: null, downSinceMs: 0, retryAtMs: 0 },
     notice: null,
-    busy: null,
+    busy: [],
     quit: null,
   };
 }

@@ -83,6 +83,7 @@ const asciiOf: Record<string, string> = {
   "▴": "^",
   "◌": "o",
   "◆": "*",
+  "■": "#",
 };
 
 /** One line as the terminal gets it: each run of a tone in its codes, all of them off at its end. */

@@ -1,0 +1,67 @@
+/** The checklist as rows: the latest run of the store, with the evidence of a report where there is one of the same run or a newer one. */
+import type { ChecklistLook } from "../../store/ui/records-look.ts";
+import { type ChecklistItemLook, itemsOf, type ReportLook } from "./checklist-items.ts";
+
+export interface ItemRow {
+  readonly number: number;
+  readonly question: string;
+  readonly verdict: string;
+  /** Of the run before; null: it was not asked. */
+  readonly before: string | null;
+  readonly message: string;
+  readonly why: string;
+  readonly how: string;
+  readonly open: readonly { readonly kind: string; readonly name: string; readonly verdict: string }[];
+  readonly results: NonNullable<ChecklistItemLook["results"]>;
+}
+
+/** What the items are called where no report says it in full. */
+const questions: Record<number, string> = {
+  0: "Is there one way to trigger a job?",
+  1: "Does the store refuse a second record of a fire?",
+  2: "Is the scheduler the only one who triggers?",
+  3: "Does every job say what happens while it still runs?",
+  4: "Does every job say what happens to a missed fire?",
+  5: "Is catching up capped and ordered?",
+  6: "Can every effect be repeated without harm?",
+  7: "Do leases end by the store's clock?",
+  8: "Are stale writes refused?",
+  9: "Are the clocks in step, and watched?",
+  10: "Is somebody told when a fire is missing?",
+  11: "Has an executor been killed on purpose?",
+  12: "Have the four faults been drilled?",
+  13: "Can the records be restored?",
+  14: "Is there room for the records?",
+};
+
+export function checklistRows(runs: readonly ChecklistLook[], report: ReportLook | undefined): ItemRow[] {
+  const [latest, previous] = runs;
+  const stored = latest ? itemsOf(latest.items) : [];
+  const before = new Map(
+    (previous ? itemsOf(previous.items) : []).map(({ number, verdict }) => [number, verdict]),
+  );
+  const reported = new Map((report?.items ?? []).map((one) => [one.number, one]));
+  const newer =
+    report !== undefined &&
+    (!latest || report.runId === latest.runId || report.at >= latest.at.toISOString());
+  const numbers = [
+    ...new Set([...stored.map(({ number }) => number), ...(newer ? reported.keys() : [])]),
+  ].sort((a, b) => a - b);
+  return numbers.map((number) => {
+    const row = stored.find((one) => one.number === number);
+    const told = newer ? reported.get(number) : undefined;
+    return {
+      number,
+      question: told?.question ?? row?.question ?? questions[number] ?? `item ${number}`,
+      verdict: told?.verdict ?? row?.verdict ?? "unknown",
+      before: before.get(number) ?? null,
+      message:
+        row?.message ||
+        (told?.results?.find(({ verdict }) => verdict === told.verdict)?.message ?? told?.message ?? ""),
+      why: told?.why ?? "",
+      how: told?.how ?? "",
+      open: (row?.open ?? []).map(({ scope, verdict }) => ({ ...scope, verdict })),
+      results: told?.results ?? [],
+    };
+  });
+}
