@@ -52,7 +52,8 @@ const lateMs = probeThresholdMs + 20_000;
 const otherMarginMs = 5_000;
 
 export async function collectHistory(question: HistoryQuestion): Promise<CollectedHistory> {
-  const { db, definition, variant, witness, probes, records, fault, struck, startedAt } = question;
+  const { db, definition, variant, witness, probes, fault, struck, startedAt } = question;
+  const records = ownRecords(question);
   const others = await recordedJobs(db, probeNamespace, true, startedAt);
   const span = { from: startedAt, to: new Date(records.readAt.getTime() - otherMarginMs) };
   const otherRecords = await readDrillRecords(
@@ -99,6 +100,18 @@ export async function collectHistory(question: HistoryQuestion): Promise<Collect
     faults: fault === null ? [] : [{ ...fault, attemptsHit: hit.length }],
   });
   return { history, hit, leftOut };
+}
+
+/** The plan that an earlier drill had for the same job, and that was taken back, is none of this one's. */
+function ownRecords({ records, probes }: HistoryQuestion): DrillRecords {
+  const knownSince = new Map(probes.map(({ job, knownSince: since }) => [job, since.getTime()]));
+  const own = ({ job, fireTime }: { readonly job: string; readonly fireTime: Date }) =>
+    fireTime.getTime() > (knownSince.get(job) ?? Number.POSITIVE_INFINITY);
+  return {
+    readAt: records.readAt,
+    executions: records.executions.filter(own),
+    attempts: records.attempts.filter(own),
+  };
 }
 
 /** Attempts of these incarnations that had begun and not ended at the instant. */

@@ -121,15 +121,17 @@ interface UnitState {
 
 /** What the host's own measurement proves, by the kind of fault; a measurement that shows nothing proves nothing. */
 function ownProofs({ fault, offsetSeconds }: DrillOrder, detail: DrillEvent["detail"]): ProofKind[] {
-  if (detail.seen === false) return [];
+  if (detail.inEffect !== true) return [];
   switch (fault) {
     case "kill":
     case "stop":
-      return ["process-gone", "unit-down"];
+      return detail.active === "active" ? ["process-gone"] : ["process-gone", "unit-down"];
     case "pause":
       return ["process-stopped"];
     case "cut":
-      return Number(detail.packets ?? detail.dropped ?? 0) > 0 ? ["packets-dropped"] : [];
+      return Number(detail.receivedDropped ?? 0) + Number(detail.sentDropped ?? 0) > 0
+        ? ["packets-dropped"]
+        : [];
     case "clock":
       return Math.abs(Number(detail.offsetMs) - (offsetSeconds ?? 0) * 1_000) <= clockSlackMs
         ? ["clock-offset"]

@@ -66,6 +66,8 @@ export class FaultWatch {
   #faultAtMs: number | null = null;
   #halted: string | undefined;
   #haltDone = false;
+  #saidProof = false;
+  #backlog = 0;
 
   constructor(scene: FaultScene) {
     this.#scene = scene;
@@ -138,7 +140,10 @@ export class FaultWatch {
       const progress = await targetHost.door.progress(order.run, this.#events.at(-1)?.seq ?? 0);
       for (const event of progress.events) {
         this.#events.push(event);
-        say(`${order.host}: ${event.event}${wordsOf(event)}`);
+        // The host measures again and again; people want to know it once.
+        if (event.event !== "proof" || !this.#saidProof)
+          say(`${order.host}: ${event.event}${wordsOf(event)}`);
+        this.#saidProof ||= event.event === "proof" && event.detail.inEffect === true;
         if (event.event === "injected" && this.#faultAtMs === null) {
           this.#faultAtMs = targetHost.whenMs(event.bootMs) ?? clock.nowMs();
           await onInjected(this.#faultAtMs);
@@ -153,8 +158,6 @@ export class FaultWatch {
       return "running";
     }
   }
-
-  #backlog = 0;
 
   #stopReason(): string | undefined {
     const fired = this.#scene.stops.find((signal) => signal.aborted);

@@ -97,7 +97,7 @@ export function drillOf(variant: DrillVariant): DrillDefinition {
     class: "executor-killed",
     description: "A drill of a test.",
     steadyState: { standbyHealthy: true, offsetBelowMs: 500, backlogBelow: 500, noCriticalAlerts: false },
-    load: { jobs: 2, everyMs: 1_000, shards: 4, shardMs: 1_500, obligations: 5 },
+    load: { jobs: 2, everyMs: 1_000, shards: 2, shardMs: 4_000, obligations: 5 },
     abort: { backlogOver: 5_000, otherHostUnhealthy: true, freeBelowBytes: 0 },
     settle: { minimumMs: 6_000, quietReads: 2, readEveryMs: 500, deadlineMs: 120_000 },
     blastRadius: { hosts: 1, recordStore: false, awayFromPeakMs: 0 },
@@ -115,21 +115,3 @@ export function variantOf(
     pass: { allowedFailures: [], refusedStaleWrites: 0, culpritNamed: false, ...change.pass },
   };
 }
-
-export const killExecutor = variantOf({
-  name: "kept-down",
-  target: { role: "executor", owning: "running-shard" },
-  fault: { kind: "kill", restart: "suppressed" },
-  hold: { ms: 14_000 },
-  proof: [
-    { see: "process-gone", from: "target" },
-    { see: "lease-ended", from: "records" },
-  ],
-  pass: {
-    allowedFailures: [],
-    refusedStaleWrites: 0,
-    culpritNamed: false,
-    takeoverWithinMs: 30_000,
-    restartedWithinMs: 30_000,
-  },
-});

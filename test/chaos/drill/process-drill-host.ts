@@ -149,16 +149,18 @@ export class ProcessDrillHost implements DrillHost {
 
   #prove(order: DrillOrder, before: number): boolean {
     const node = this.#node;
+    const active = node.state === "stopped" ? "failed" : "active";
+    const open = node.proxy.connections.open;
     const detail =
       order.fault === "kill" || order.fault === "stop"
-        ? { seen: node.pid !== before, pidBefore: before, pidAfter: node.pid ?? 0 }
+        ? { inEffect: node.pid !== before, pidBefore: before, pidNow: node.pid ?? 0, active }
         : order.fault === "pause"
-          ? { seen: stateOf(before) === "T", state: stateOf(before) }
+          ? { inEffect: stateOf(before) === "T", processState: stateOf(before) }
           : order.fault === "cut"
-            ? { seen: node.proxy.connections.open > 0, packets: node.proxy.connections.open }
-            : { seen: true, offsetMs: node.clock?.offsetMs ?? 0 };
-    if (detail.seen) this.#note("proof", detail);
-    return detail.seen;
+            ? { inEffect: open > 0, receivedDropped: open, sentDropped: 0 }
+            : { inEffect: true, offsetMs: node.clock?.offsetMs ?? 0 };
+    if (detail.inEffect) this.#note("proof", detail);
+    return detail.inEffect;
   }
 
   async #restart(): Promise<void> {
