@@ -39,6 +39,8 @@ export interface DrillController {
   /** Absolute path on the controller. */
   readonly inventory: string;
   readonly cluster: string;
+  /** A folder for reports and histories. */
+  readonly reports: string;
   readonly runAs?: string;
 }
 

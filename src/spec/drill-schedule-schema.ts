@@ -97,6 +97,9 @@ export const drillScheduleSchema = z.strictObject({
         ).prefault(["/opt/escapement/current/node", "/opt/escapement/current/escapement.mjs"]),
         inventory: absolutePath("The inventory on the controller."),
         cluster: absolutePath("The cluster file on the controller.").default("/etc/escapement/cluster.yaml"),
+        reports: absolutePath("Where reports and histories are kept on the controller.").default(
+          "/var/lib/escapement-executor/drills",
+        ),
         runAs: name("The user that may reach the hosts; without it the executor's own choice.").optional(),
       })
       .describe("The host that runs drills: an executor with control slots that is never a target."),

@@ -5,7 +5,9 @@
  */
 import { z } from "zod";
 import { apiVersion, metadata } from "./envelope-schema.ts";
+import { drills } from "./host-drill-schema.ts";
 import { hostResourceSchema } from "./host-resource-schema.ts";
+import { recordStore } from "./host-store-schema.ts";
 import { choice, duration, expectation, name, size, text, wholeNumber } from "./scalar-schema.ts";
 import { numberBetween } from "./workload-schema.ts";
 
@@ -62,7 +64,7 @@ const firewall = z.strictObject({
   services: z
     .array(
       choice(
-        ["scheduler-http", "executor-http", "watchman-http", "vrrp", "postgresql"],
+        ["scheduler-http", "executor-http", "watchman-http", "drill-witness", "vrrp", "postgresql"],
         "A service of this host; ports and peers come from the inventory.",
       ),
     )
@@ -183,19 +185,9 @@ const daemon = {
   oomScore,
 };
 const scheduler = z.strictObject(daemon);
-const watchman = z.strictObject(daemon);
-
-const recordStore = z.strictObject({
-  major: wholeNumber(15, 30, "Major version of PostgreSQL."),
-  port: port("Where it listens."),
-  database: name("The database of the records."),
-  sharedBuffersShare: numberBetween(0.05, 0.5, "Part of memory for shared_buffers."),
-  cacheShare: numberBetween(0.2, 0.9, "Part of memory that the planner believes is cached."),
-  connectionsPerHost: wholeNumber(1, 500, "Connections each host of the cluster may need."),
-  reservedConnections: wholeNumber(3, 500, "On top: people, backups, monitoring."),
-  workMemShare: numberBetween(0.01, 0.5, "Part of memory all sorts may take together."),
-  maxWal: size("WAL between two checkpoints."),
-  checkpointEvery: duration("The longest time between two checkpoints.", { min: 30_000, max: 86_400_000 }),
+const watchman = z.strictObject({
+  ...daemon,
+  controlSlots: wholeNumber(0, 8, "Drills of the timetable that run from here at once; 0: none."),
 });
 
 const jobLogs = z.strictObject({
@@ -223,34 +215,6 @@ const cluster = z.strictObject({
     "scope: each attempt in a scope of its own, as the user its job names.",
   ),
   retentionMonths: wholeNumber(1, 120, "Months of records that are kept."),
-});
-
-const absolutePath = z
-  .string()
-  .regex(/^\/[A-Za-z0-9._/-]+$/)
-  .register(expectation, { what: "an absolute path of plain characters" })
-  .describe("A directory.");
-const serviceName = z
-  .string()
-  .regex(/^[A-Za-z0-9@._-]+\.service$/)
-  .register(expectation, { what: "the name of a service, such as escapement-executor.service" })
-  .describe("A unit of systemd.");
-
-const drills = z.strictObject({
-  faults: z
-    .array(
-      choice(
-        ["kill", "stop", "pause", "cut", "clock", "power", "fill-disk", "memory-limit"],
-        "A fault that a signed order may ask of this host.",
-      ),
-    )
-    .describe("Anything else is refused by the host itself."),
-  units: z.array(serviceName).describe("Units that may be killed, stopped, paused or limited."),
-  paths: z.array(absolutePath).describe("Directories whose file system may be filled."),
-  maxHold: duration("The longest that a fault may last.", { min: 1_000, max: 86_400_000 }),
-  maxLimit: duration("The latest that the host comes back by itself.", { min: 1_000, max: 86_400_000 }),
-  maxOffset: duration("The farthest that the clock may be moved.", { min: 1_000, max: 86_400_000 }),
-  reserve: size("What a filled file system keeps free at least."),
 });
 
 /** Every section by name; each has one feature module that turns it into resources. */
@@ -309,7 +273,12 @@ export type SectionName = keyof ProfileSections;
 export const sectionNames = Object.keys(sectionSchemas) as SectionName[];
 
 /** Fields a section may lack even after the includes. */
-const optionalFields: readonly string[] = ["firewall.open", "kernel.overcommitRatio", "kernel.numaBalancing"];
+const optionalFields: readonly string[] = [
+  "firewall.open",
+  "kernel.overcommitRatio",
+  "kernel.numaBalancing",
+  "watchman.controlSlots",
+];
 
 /** The fields of a section that must be there after the includes, as dotted paths inside it. */
 export function requiredFields(section: SectionName): readonly string[] {

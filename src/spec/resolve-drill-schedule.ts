@@ -64,6 +64,7 @@ function define({ metadata, spec }: DrillScheduleDocument): DrillScheduleDefinit
       program: controller.program,
       inventory: controller.inventory,
       cluster: controller.cluster,
+      reports: controller.reports,
       ...(controller.runAs !== undefined && { runAs: controller.runAs }),
     },
     timeoutMs: spec.timeout,

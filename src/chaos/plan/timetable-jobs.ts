@@ -45,7 +45,7 @@ export function timetableJobs(
 ): TimetableJob[] {
   return drillSlots(schedule).map((slot) => {
     const { entry } = slot;
-    const { program, inventory, cluster, runAs } = schedule.controller;
+    const { program, inventory, cluster, reports, runAs } = schedule.controller;
     const definition: JobDefinition = {
       namespace: timetableNamespace,
       name: drillKey(entry).replace("/", "-"),
@@ -56,7 +56,7 @@ export function timetableJobs(
         "run",
         entry.drill,
         ...(entry.variant === undefined ? [] : ["--variant", entry.variant]),
-        ...["--yes", "--scheduled", "--inventory", inventory, "--cluster", cluster],
+        ...["--yes", "--scheduled", "--inventory", inventory, "--cluster", cluster, "--out", reports],
       ],
       ...(runAs !== undefined && { runAs }),
       environment: {

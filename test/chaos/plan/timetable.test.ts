@@ -192,6 +192,7 @@ describe("jobs", () => {
       "/opt/escapement/current/escapement.mjs",
       ...["drill", "run", "stop-primary", "--variant", "crash", "--yes", "--scheduled"],
       ...["--inventory", "/etc/escapement/inventory.yaml", "--cluster", "/etc/escapement/cluster.yaml"],
+      ...["--out", "/var/lib/escapement-executor/drills"],
     ]);
   });
 

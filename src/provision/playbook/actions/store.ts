@@ -60,7 +60,7 @@ export const storeActions: readonly (readonly [string, ActionEntry<HostWorld>])[
       none,
       async ({ world, host }) => {
         const store = storeHost(world);
-        const role = storeRoleOf(host);
+        const granted = storeRolesOf(world, host);
         const login = loginOf(host.name);
         const password = randomBytes(24).toString("base64url");
         await sql(
@@ -69,22 +69,24 @@ export const storeActions: readonly (readonly [string, ActionEntry<HostWorld>])[
           `SELECT 'CREATE ROLE ${login} LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${login}') \\gexec
 ALTER ROLE ${login} LOGIN PASSWORD '${scramVerifier(password)}';`,
         );
-        // This command has no --json; its exit code is its answer.
-        const { exitCode, stderr } = await world.run(store.name, [
-          "sh",
-          "-c",
-          `cd / && ESCAPEMENT_STORE_URL='postgresql:///${database}?host=/var/run/postgresql' exec runuser -u postgres -- /usr/local/bin/escapement store grant "$1" --as "$2"`,
-          "sh",
-          login,
-          role,
-        ]);
-        if (exitCode !== 0) throw refused(store.name, `store grant: ${stderr.trim().split("\n")[0]}`);
+        for (const role of granted) {
+          // This command has no --json; its exit code is its answer.
+          const { exitCode, stderr } = await world.run(store.name, [
+            "sh",
+            "-c",
+            `cd / && ESCAPEMENT_STORE_URL='postgresql:///${database}?host=/var/run/postgresql' exec runuser -u postgres -- /usr/local/bin/escapement store grant "$1" --as "$2"`,
+            "sh",
+            login,
+            role,
+          ]);
+          if (exitCode !== 0) throw refused(store.name, `store grant: ${stderr.trim().split("\n")[0]}`);
+        }
         await writeStoreUrl(
           world,
           host.name,
           `postgresql://${login}:${password}@${addressOf(world, store.name)}/${database}`,
         );
-        return `${login} acts as ${role}`;
+        return `${login} acts as ${granted.join(", ")}`;
       },
     ),
   ],
@@ -153,14 +155,19 @@ export const storeChecks: readonly (readonly [string, CheckEntry<HostWorld>])[] 
   ],
 ];
 
+const storeLogins = ["scheduler", "executor", "watchman"] as const;
+type StoreLogin = (typeof storeLogins)[number];
+
 /** Host names are lower-case letters, digits and dashes. */
 function loginOf(host: string): string {
   return `escapement_${host.replaceAll("-", "_")}`;
 }
 
-function storeRoleOf(host: PlaybookHost): "scheduler" | "executor" | "watchman" {
-  for (const role of ["scheduler", "executor", "watchman"] as const)
-    if (host.roles.includes(role)) return role;
+/** The watchman's host also runs the drills of the timetable, which install work and execute it. */
+function storeRolesOf(world: HostWorld, host: PlaybookHost): readonly StoreLogin[] {
+  const found = storeLogins.find((role) => host.roles.includes(role));
+  if (found === "watchman" && world.setting(host.name, "drillPublicKey") !== undefined) return storeLogins;
+  if (found) return [found];
   throw refused(host.name, "its profile has no part that talks to the store");
 }
 

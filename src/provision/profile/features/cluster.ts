@@ -6,6 +6,7 @@ import type { Resource } from "../../resource.ts";
 import { fromSetting, type HostContext, notComputed } from "../host-context.ts";
 import { linesFile } from "../make-resource.ts";
 import type { Section } from "../resolved-profile.ts";
+import { controllerWorkDirectory, controlSlotsOf } from "./drill-controller.ts";
 import { planSlots, type SlotPlan } from "./executor-slots.ts";
 import { paths, toolkitUser } from "./paths.ts";
 
@@ -13,6 +14,7 @@ import { paths, toolkitUser } from "./paths.ts";
 export interface ClusterParts {
   readonly executor?: Section<"executor"> | undefined;
   readonly jobLogs?: Section<"jobLogs"> | undefined;
+  readonly watchman?: Section<"watchman"> | undefined;
   /** By host; undefined where a host has none. */
   httpPortOf(host: string, section: "scheduler" | "executor"): number | undefined;
 }
@@ -53,6 +55,8 @@ export function clusterFile(
   };
   const mine = executors.filter(({ name }) => name === context.host.name);
   const shown = mine.length > 0 ? mine : executors;
+  // Drills run as the executor's own user: no scope, no list of users.
+  const control = controlSlotsOf(parts.watchman, context);
   // What cannot be an address is told where keepalived is set up.
   const virtualIp = context.roles.has("virtualIp") ? context.text("virtualIp") : undefined;
   const virtualAddress = virtualIp?.value.replace(/\/\d+$/, "");
@@ -74,7 +78,7 @@ export function clusterFile(
     "  executor:",
     ...leases.map((line) => `    ${line}`),
     `    grace: ${formatDuration(grace)}`,
-    `    isolation: ${isolation}`,
+    `    isolation: ${control > 0 ? "none" : isolation}`,
     ...(mine.length > 0
       ? []
       : ["    # How many attempts an executor takes stands in the file on its own host."]),
@@ -86,6 +90,12 @@ export function clusterFile(
         `workDirectory: ${JSON.stringify(parts.executor?.value.workDirectory ?? `${paths.state}/work`)}`,
       ]),
     ),
+    ...(control > 0
+      ? node(context.host.name, [
+          `slots: { cpu: 0, memory: 0, io: 0, control: ${control} }`,
+          `workDirectory: ${JSON.stringify(controllerWorkDirectory)}`,
+        ])
+      : []),
     "  records:",
     `    retentionMonths: ${retentionMonths}`,
     "  logs:",
@@ -95,7 +105,7 @@ export function clusterFile(
       : []),
   ];
   const restarts = daemons
-    .filter((role) => context.roles.has(role))
+    .filter((role) => context.roles.has(role) || (role === "executor" && control > 0))
     .map((role) => ({
       unit: `escapement-${role}.service`,
       action: "try-restart" as const,

@@ -15,6 +15,8 @@ const firewallTable = "escapement";
 /** Where the plan keeps the table's text. */
 const tableFile = `/etc/nftables.d/escapement-${firewallTable}.nft`;
 const service = "escapement-firewall.service";
+/** Where a running drill listens to its own work, unless `drill run --port` says otherwise. */
+const drillWitnessPort = 7073;
 
 /** Ports by host, which only the compiler can look up in the profiles of the others. */
 export type PortOf = (role: "scheduler" | "executor" | "watchman" | "recordStore") => number | undefined;
@@ -39,6 +41,9 @@ export function firewallFor(portOf: PortOf): Feature<"firewall"> {
       if (service === "vrrp") {
         const peers = context.hostsWith("virtualIp").filter(({ name }) => name !== context.host.name);
         allow(peers, "meta l4proto vrrp", "vrrp");
+      } else if (service === "drill-witness") {
+        if (context.text("drillPublicKey"))
+          allow(context.hostsWith("executor"), `tcp dport ${drillWitnessPort}`, service);
       } else if (service === "postgresql") {
         allow(everyone, `tcp dport ${portOf("recordStore") ?? 5432}`, "postgresql");
       } else {

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { formatBytes } from "../../../base/bytes.ts";
 import { daemonUnit, hardening } from "./daemon-unit.ts";
+import { drillController } from "./drill-controller.ts";
 import type { Feature } from "./feature.ts";
 import { toolkitUser } from "./paths.ts";
 import { watchFile, watchFileFor, watchState } from "./watch-file.ts";
@@ -38,5 +39,5 @@ export const watchman: Feature<"watchman"> = (section, context) => {
       section.written("oomScore", oomScore),
     ],
   });
-  return [watchFileFor(context), ...unit];
+  return [watchFileFor(context), ...unit, ...drillController(section, context)];
 };
