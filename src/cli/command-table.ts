@@ -22,6 +22,11 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "the screens an operator keeps open: what ran, what did not, and why",
     load: () => import("./ui.ts"),
   },
+  {
+    name: "watch",
+    summary: "what ran, what did not, and what is new, as plain lines",
+    load: () => import("./watch.ts"),
+  },
   { name: "executions", summary: "list executions, newest first", load: () => import("./executions.ts") },
   {
     name: "shards",

@@ -1,0 +1,62 @@
+/** `escapement watch`: the screens as plain lines, for logs, pipes and terminals that cannot do more. */
+import type { Command } from "commander";
+import { parseDuration } from "../base/duration.ts";
+import { ExitCode } from "../base/exit-code.ts";
+import { defineCommand } from "./command.ts";
+import { type StoreOptions, withStore, withStoreOptions } from "./store-url.ts";
+import { print, printJson } from "./terminal.ts";
+
+interface WatchOptions extends StoreOptions {
+  readonly every: string;
+  readonly once?: boolean;
+  readonly json?: boolean;
+}
+
+export function build(): Command {
+  const command = defineCommand("watch", "what ran, what did not, and what is new, as plain lines", {
+    examples: [
+      "escapement watch --cluster cluster.yaml",
+      "escapement watch --once --json --cluster cluster.yaml",
+      "escapement watch --every 30s --cluster cluster.yaml >> watch.log",
+    ],
+    exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.unavailable, ExitCode.interrupted],
+    notes:
+      "A line sums up, one line each tells what is new: fires that failed or are missing, alerts, drills.\nWith --once: exit 1 when nobody leads, or a fire of today failed or is missing. Ends with Ctrl-C.",
+  })
+    .option("--every <duration>", "time between two looks", "5s")
+    .option("--once", "look once and end")
+    .option("--json", "print one JSON document a look, a line each");
+  return withStoreOptions(command).action(async (options: WatchOptions) => {
+    const { watch } = await import("../tui/watch/watch.ts");
+    const { watchDocument } = await import("../tui/watch/watch-document.ts");
+    const everyMs = parseDuration(options.every);
+    const stop = new AbortController();
+    for (const signal of ["SIGINT", "SIGTERM"] as const)
+      process.once(signal, () => {
+        process.exitCode = ExitCode.interrupted;
+        stop.abort();
+      });
+    await withStore(options, async (db) => {
+      const picture = await watch({
+        db,
+        everyMs,
+        once: options.once ?? false,
+        signal: stop.signal,
+        print,
+        ...(options.json
+          ? {
+              onPicture: (one) =>
+                options.once
+                  ? printJson(watchDocument(one))
+                  : print(JSON.stringify({ schemaVersion: 1, ...watchDocument(one) })),
+            }
+          : {}),
+      });
+      if (!options.once || !picture) return;
+      const { leader } = picture.cluster;
+      const { failed, missed } = picture.jobs.today;
+      if (!leader.alive || failed + missed + picture.jobs.unplannedToday > 0)
+        process.exitCode = ExitCode.failed;
+    });
+  });
+}

@@ -1,0 +1,57 @@
+/** The same picture as plain lines: one that sums up, and one for everything that is new since the last. Pure. */
+import { formatInstant } from "../../base/instant.ts";
+import type { ClusterLook } from "../../store/ui/cluster-look.ts";
+import type { AlertLook, DrillsLook } from "../../store/ui/records-look.ts";
+import { allOf } from "../data/day.ts";
+import type { JobsView } from "../data/jobs-view.ts";
+
+export interface WatchPicture {
+  readonly cluster: ClusterLook;
+  readonly jobs: JobsView;
+  readonly alerts: readonly AlertLook[];
+  readonly drills: DrillsLook;
+}
+
+/** `2026-11-30T02:07:31.000Z  scheduler-1 leads, epoch 12 · today 148 due, 143 done, …`. */
+export function summaryLine({ cluster, jobs, alerts, drills }: WatchPicture): string {
+  const { leader, executors, work } = cluster;
+  const { today, unplannedToday } = jobs;
+  const live = executors.filter(
+    ({ leaseLeftMs, state }) => leaseLeftMs > 0 && (state === "active" || state === "draining"),
+  );
+  const drill = drills.runs.find(({ endedAt }) => endedAt === null);
+  const parts = [
+    leader.alive ? `${leader.node} leads, epoch ${leader.epoch}` : `NOBODY LEADS, epoch ${leader.epoch}`,
+    `${live.length} executors, ${work.shardsRunning} shards run, ${work.shardsWaiting} wait`,
+    `today (UTC) ${allOf(today) + unplannedToday} due, ${today.done} done, ${today.running + today.waiting} open, ${today.late} late, ${today.failed} failed, ${today.missed + unplannedToday} missing, ${today.refused} refused`,
+    `${alerts.length} alerts`,
+    ...(drill ? [`drill ${drill.drill}: ${drill.state}`] : []),
+    ...(drills.halt ? ["drills are halted"] : []),
+  ];
+  return `${formatInstant(cluster.now)}  ${parts.join(" · ")}`;
+}
+
+/** What has a line of its own, by a key that does not change while it lasts. */
+export function newsOf({ jobs, alerts, drills }: WatchPicture): Map<string, string> {
+  const news = new Map<string, string>();
+  // Oldest first, as lines are read.
+  for (const { jobId, label, fireMs, status, reason } of [...jobs.trouble].reverse())
+    news.set(
+      `fire ${jobId} ${fireMs} ${status}`,
+      `${status.toUpperCase()}  ${label} at ${formatInstant(new Date(fireMs))}${reason ? `: ${oneLine(reason)}` : ""}`,
+    );
+  for (const { key, severity, message, firstAt } of [...alerts].reverse())
+    news.set(`alert ${key} ${firstAt.getTime()}`, `ALERT ${severity}  ${oneLine(message)}`);
+  for (const { runId, drill, state, verdict, reason } of [...drills.runs].reverse())
+    news.set(
+      `drill ${runId} ${verdict ?? state}`,
+      `DRILL  ${drill}: ${verdict ?? state}${reason ? `: ${oneLine(reason)}` : ""}`,
+    );
+  return news;
+}
+
+/** Text of others has no line breaks and no codes for terminals here. */
+function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is taken out
+  return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ").trim();
+}
