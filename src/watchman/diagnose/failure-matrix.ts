@@ -25,10 +25,13 @@ export const failureMatrix: readonly FailureKind[] = [
       "a clock that stepped forward over the minute",
       "a cron expression that is wrong, or was edited to a time that does not exist",
       "a run that took longer than the period and kept the next one out",
+      "a record store that was away, or whose disk was full",
+      "a host that cannot run the job: its user, its program or room for its work is missing",
     ],
     detection: [
       "every fire of the schedule in force is compared with the execution rows; a row that is missing is a finding",
       "a watchman on another host asks for the last success, not for errors",
+      "the watchman tells when nobody leads, when two hosts or none hold the virtual address, and when the store's disk fills",
     ],
     protection: [
       "two schedulers, one lease, fires planned ahead",
@@ -37,7 +40,8 @@ export const failureMatrix: readonly FailureKind[] = [
     ],
     servers: [
       "two small scheduler hosts on separate power",
-      "a time service with several sources, its offset watched by itself",
+      "a time service with several sources, its offset and what it says of itself watched apart",
+      "room on the disks of the record store, reported every minute",
       "no computing power worth mentioning",
     ],
   },
