@@ -57,7 +57,8 @@ function definitionProblem(problem: Problem, { locate }: Assembly) {
   const place = isInRepository(file) ? { file, line } : locate({ kind: "cluster", name: "" });
   // The place has fields of its own.
   const message = formatProblem({ ...problem, file: "", line: 0 }).trim();
-  return { message, ...place, column };
+  // A problem of a file as a whole is shown at its beginning.
+  return { message, file: place.file, line: Math.max(1, place.line), column: Math.max(1, column) };
 }
 
 function reportItem({ item, results, durationMs }: ItemRun, { locate }: Assembly): ReportItem {

@@ -13,6 +13,8 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     .description("Batch jobs on physical hosts that fire exactly once.")
     .version(process.env.ESCAPEMENT_VERSION ?? "0.0.0")
     .exitOverride()
+    // Lets a command and its subcommands have options of one name: each takes what stands behind its own.
+    .enablePositionalOptions()
     .showHelpAfterError("(run with --help to see the options)");
   const wanted = argv.find((word) => !word.startsWith("-"));
   const helpFor = wanted === "help" ? argv[argv.indexOf("help") + 1] : undefined;

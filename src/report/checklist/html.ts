@@ -5,6 +5,7 @@
  */
 import { formatDuration } from "../../base/duration.ts";
 import type { ChecklistReport, ReportItem, ReportResult } from "../../checklist/report-schema.ts";
+import type { ItemVerdict } from "../../checklist/verdict.ts";
 import { escapeHtml, htmlPage, htmlTable } from "../html.ts";
 import { printable } from "../xml.ts";
 import { verdictTiles } from "./tiles.ts";
@@ -74,12 +75,14 @@ function reasons({ reasons: found, outcome }: ChecklistReport): string {
 function trend({ trend: found }: ChecklistReport): string {
   if (!found) return "";
   const { against, changes } = found;
-  const rows = changes
+  // What is new and done needs no line.
+  const told = changes.filter(({ change, now }) => change !== "new" || !isDone(now));
+  const rows = told
     .slice(0, mostAnswers)
     .map(({ item, scope, before, now, change }) => [
       String(item),
       scope === null ? "whole item" : `${scope.kind} ${scope.name}`,
-      before === null ? "not open" : verdictWord[before],
+      before === null ? (scope === null ? "not asked" : "not open") : verdictWord[before],
       verdictWord[now],
       change,
     ]);
@@ -87,9 +90,13 @@ function trend({ trend: found }: ChecklistReport): string {
   const intro = `<p>Held against ${escapeHtml(against.from)} of ${escapeHtml(against.at)}${escapeHtml(commit)}.</p>`;
   const table =
     rows.length === 0
-      ? "<p>Nothing has changed.</p>"
+      ? "<p>Nothing needs more work than before.</p>"
       : htmlTable(["item", "about", "before", "now", "change"], rows, [0]);
   return `<h2>Since the last run</h2>${intro}${table}`;
+}
+
+function isDone(verdict: ItemVerdict): boolean {
+  return verdict === "pass" || verdict === "not-applicable";
 }
 
 function waivers(report: ChecklistReport): string {
@@ -211,5 +218,5 @@ section { margin-top: 1.6rem; } section h3 { margin-bottom: .2rem; }
 summary { cursor: pointer; color: var(--accent); }
 pre { background: var(--shade); padding: .5rem .7rem; margin: .2rem 0; overflow-x: auto; font-size: .82rem; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 24rem; }
 pre.said { border-left: 3px solid var(--accent); }
-a.tile { cursor: pointer; }
+figure svg { max-width: none; } a.tile { cursor: pointer; }
 `;

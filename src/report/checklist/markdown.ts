@@ -1,6 +1,7 @@
 /** A report of the checklist as Markdown, for the summary of a step in a pipeline. */
 import type { ChecklistReport } from "../../checklist/report-schema.ts";
 import { markdownTable, markdownText } from "../markdown.ts";
+import { printable } from "../xml.ts";
 import { answersOf, itemName, scopeName, sentence, tally, verdictWord, worstItemsFirst } from "./wording.ts";
 
 /** A summary above 1 MiB is dropped whole by GitHub; some room is left for what else the step writes. */
@@ -74,7 +75,7 @@ function openAnswers(report: ChecklistReport): readonly string[] {
 
 function trendLines({ trend }: ChecklistReport): string[] {
   if (!trend) return [];
-  const items = trend.changes.filter(({ scope }) => scope === null);
+  const items = trend.changes.filter(({ scope, change }) => scope === null && change !== "new");
   return [
     `- against ${markdownText(trend.against.from)} of ${trend.against.at}: ${trend.better} better, ${trend.worse} worse, ${trend.new} new`,
     ...items.map(
@@ -101,7 +102,7 @@ function withinLimit(head: readonly string[], lines: readonly string[], foot: re
   const left = lines.length - shown.length;
   const note = left > 0 ? ["", `${left} more open answer(s) are in the full report.`] : [];
   const answers = lines.length > 0 ? [...title, ...shown, ...note] : [];
-  return [...head, ...answers, ...foot].join("\n");
+  return printable([...head, ...answers, ...foot].join("\n"));
 }
 
 function bullet(text: string): string {
