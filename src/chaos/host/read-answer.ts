@@ -84,16 +84,20 @@ export function readLook(host: string, text: string): Omit<HostLook, "uncertaint
   let bootId: string | undefined;
   let running: string | undefined;
   let timeDaemon: HostLook["timeDaemon"];
+  const count = (word = "") => {
+    if (!/^\d+$/.test(word)) throw unreadable(host, word);
+    return Number(word);
+  };
   for (const line of linesOf(text).slice(1)) {
     const words = line.split(" ");
     const [kind = "", first = "", ...rest] = words;
     if (kind === "bootId") bootId = first;
     else if (kind === "address") addresses.push(first);
     else if (kind === "running") running = first;
-    else if (kind === "unit" && rest.length === 4) {
+    else if (kind === "unit") {
       const [active = "", mainPid, processState = "", restarts] = rest;
-      units[first] = { active, mainPid: Number(mainPid), processState, restarts: Number(restarts) };
-    } else if (kind === "free") freeBytes[rest.join(" ")] = Number(first);
+      units[first] = { active, mainPid: count(mainPid), processState, restarts: count(restarts) };
+    } else if (kind === "free") freeBytes[rest.join(" ")] = count(first);
     else if (kind === "timeDaemon") {
       const synchronised = rest[1] === "true" ? true : rest[1] === "false" ? false : undefined;
       timeDaemon = { name: first, running: rest[0] === "true", synchronised };
