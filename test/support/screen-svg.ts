@@ -45,10 +45,9 @@ export function screenSvg(terminal: Terminal, title: string): string {
         parts.push(
           `<rect x="${left.toFixed(1)}" y="${top}" width="${(run.width * cell.width).toFixed(1)}" height="${cell.height}" fill="${run.fill}"/>`,
         );
-      if (run.text.trim() !== "")
-        parts.push(
-          `<text x="${left.toFixed(1)}" y="${(top + 13.5).toFixed(1)}" textLength="${(run.width * cell.width).toFixed(1)}" lengthAdjust="spacingAndGlyphs" ${run.style}>${escapeXml(run.text)}</text>`,
-        );
+      const drawn = shapeOf(run, left, top);
+      if (drawn !== undefined) parts.push(drawn);
+      else if (run.text.trim() !== "") parts.push(textOf(run, left, top));
     }
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeXml(title)}">
@@ -61,20 +60,71 @@ ${parts.join("\n")}
 `;
 }
 
+/** Blanks at both ends are left out, and those between are kept: XML would fold them. */
+function textOf(run: Run, left: number, top: number): string {
+  const lead = run.text.length - run.text.trimStart().length;
+  const text = run.text.trim();
+  const x = left + lead * cell.width;
+  const length = (run.width - (run.text.length - text.length)) * cell.width;
+  return `<text x="${x.toFixed(1)}" y="${(top + 13.5).toFixed(1)}" textLength="${length.toFixed(1)}" lengthAdjust="spacingAndGlyphs" ${run.style}>${escapeXml(text).replaceAll(" ", "\u00a0")}</text>`;
+}
+
+const eighths = "▁▂▃▄▅▆▇█";
+const corners: Record<string, string> = {
+  "╭": "M4.2 18V13A4 4 0 0 1 8.4 9",
+  "╮": "M0 9A4 4 0 0 1 4.2 13V18",
+  "╰": "M4.2 0V5A4 4 0 0 0 8.4 9",
+  "╯": "M0 9A4 4 0 0 0 4.2 5V0",
+};
+
+/** Blocks and lines are drawn, not written: fonts leave gaps between them. Undefined for text. */
+function shapeOf(run: Run, left: number, top: number): string | undefined {
+  const chars = [...run.text];
+  if (!chars.every((char) => eighths.includes(char) || char === "─" || char === "│" || char in corners))
+    return undefined;
+  const shapes = chars.map((char, i) => {
+    const x = left + i * cell.width;
+    const level = eighths.indexOf(char) + 1;
+    if (level > 0) {
+      const high = (cell.height * level) / 8;
+      return `<rect x="${x.toFixed(1)}" y="${(top + cell.height - high).toFixed(2)}" width="${cell.width - 0.9}" height="${high.toFixed(2)}" ${run.style}/>`;
+    }
+    if (char === "─")
+      return `<rect x="${x.toFixed(1)}" y="${top + 8.5}" width="${cell.width + 0.2}" height="1" ${run.style}/>`;
+    if (char === "│")
+      return `<rect x="${(x + 3.7).toFixed(1)}" y="${top}" width="1" height="${cell.height}" ${run.style}/>`;
+    return `<path transform="translate(${x.toFixed(1)} ${top})" d="${corners[char]}" fill="none" ${run.style.replace("fill=", "stroke=")}/>`;
+  });
+  return shapes.join("");
+}
+
+/** What is drawn and what is written are runs of their own, and so is each side of a wide gap. */
+function kindOf(text: string): string {
+  return eighths.includes(text) ? "block" : "─│╭╮╰╯".includes(text) ? "line" : "text";
+}
+
 function runsOf(terminal: Terminal, y: number): Run[] {
   const { active } = terminal.buffer;
   const row = active.getLine(active.viewportY + y);
   const runs: Run[] = [];
+  let open: string | undefined;
   for (let x = 0; row && x < terminal.cols; x++) {
     const one = row.getCell(x);
     if (!one || one.getWidth() === 0) continue;
     const { style, fill } = lookOf(one);
     const last = runs.at(-1);
     const text = one.getChars() || " ";
-    if (last && last.style === style && last.fill === fill) {
+    const kind = kindOf(text);
+    const gap = text === " " && fill === undefined;
+    if (gap) {
+      open = undefined;
+      continue;
+    }
+    if (last && open === kind && last.style === style && last.fill === fill) {
       last.text += text;
       last.width += one.getWidth();
     } else runs.push({ text, x, style, fill, width: one.getWidth() });
+    open = kind;
   }
   return runs;
 }
