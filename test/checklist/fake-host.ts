@@ -1,10 +1,13 @@
 /** A host of the inventory that answers from a table, by the command line that it is asked. */
 import type { HostProbe, HostRole } from "../../src/checklist/context.ts";
+import { dateCommand } from "../../src/checklist/items/10-clock-offset.ts";
 import { triggerScript } from "../../src/checklist/items/other-triggers.ts";
+import { timeScript } from "../../src/checklist/items/time-service.ts";
+import { metricsScript } from "../../src/checklist/items/watchman-heartbeat.ts";
 import type { ExecResult } from "../../src/remote/remote.ts";
-import { goodDomains } from "./good-files.ts";
+import { goodDomains, goodWatch } from "./good-files.ts";
 
-export type Answers = Record<string, string | Error>;
+export type Answers = Record<string, string | Error | (() => string)>;
 
 export function keyOf(argv: readonly string[]): string {
   return argv.join(" ");
@@ -19,7 +22,7 @@ export function fakeHost(name: string, roles: readonly HostRole[], answers: Answ
       const answer = answers[keyOf(argv)];
       if (answer instanceof Error) throw answer;
       if (answer === undefined) return said(127, "", `${argv[0]}: not found`);
-      return said(0, answer, "");
+      return said(0, typeof answer === "function" ? answer() : answer, "");
     },
   };
 }
@@ -77,5 +80,57 @@ export function goodAnswers(name: string): Answers {
     [keyOf(triggerScript)]: sectionText(
       quietTriggers(name, { processes: `1 /sbin/init\n${processes[name] ?? ""}` }),
     ),
+    [keyOf(timeScript)]: sectionText(goodTime()),
+    [keyOf(dateCommand)]: () => dateText(0),
+    ...(name === "watch-1" && { [metricsKey]: sectionText({ metrics: heartbeatMetric(20) }) }),
   };
+}
+
+/** What `date` says of a clock that is off by so much. */
+export function dateText(offsetMs: number): string {
+  return `${((Date.now() + offsetMs) / 1_000).toFixed(9)}\n`;
+}
+
+export const metricsKey = keyOf(metricsScript(goodWatch.http.port));
+
+export function heartbeatMetric(seconds: number): string {
+  return `# HELP escapement_watchman_heartbeat_seconds Seconds since.\nescapement_watchman_heartbeat_seconds ${seconds}\n`;
+}
+
+const source = (state: string, n: number, reach = 377) =>
+  `^,${state},192.0.2.${n},2,6,${reach},20,0.000012,0.000012,0.000200`;
+
+/** chrony on Debian, synchronised, with four sources. */
+export function goodTime(change: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return {
+    units: `Id=chrony.service
+Names=chrony.service chronyd.service
+LoadState=loaded
+ActiveState=active
+UnitFileState=enabled
+
+Id=chrony.service
+Names=chrony.service chronyd.service
+LoadState=loaded
+ActiveState=active
+UnitFileState=enabled
+
+Id=ntp.service
+Names=ntp.service
+LoadState=not-found
+ActiveState=inactive
+UnitFileState=
+`,
+    tracking:
+      "C0000201,192.0.2.1,3,1790000000.123456789,0.000012,0.000010,0.000020,-1.234,0.001,0.010,0.001,0.001,64.2,Normal\n",
+    sources: `${["*", "+", "+", "-"].map((state, i) => source(state, i + 1)).join("\n")}\n`,
+    timedatectl: "Timezone=Etc/UTC\nLocalRTC=no\nCanNTP=yes\nNTP=yes\nNTPSynchronized=yes\n",
+    conf: "pool ntp.example iburst\nmakestep 1 3\nleapsectz right/UTC\nleapsecmode slew\n",
+    zone: "/usr/share/zoneinfo/Etc/UTC\n",
+    ...change,
+  };
+}
+
+export function unreachable(n: number): string {
+  return source("?", n, 0);
 }

@@ -219,7 +219,7 @@ async function fillProcesses(db: Database): Promise<void> {
     await db.query(
       `INSERT INTO escapement.executor (incarnation, node, host, boot_id, pid, process_start, version, state, lease_ms, lease_until,
          cpu_slots, memory_slots, io_slots, offset_ms)
-       VALUES ($1, $2, $3, 'boot', $4, 'start', '1.0.0', 'active', 15000, clock_timestamp() + interval '1 hour', 4, 4, 4, -3)`,
+       VALUES ($1, $2, $3, 'boot', $4, 'start', '1.0.0', 'active', 3600000, clock_timestamp() + interval '1 hour', 4, 4, 4, -3)`,
       [randomUUID(), `executor-${n}`, `exec-${n}`, 5000 + n],
     );
   }

@@ -86,6 +86,7 @@ function targetOf(host: string): HostTarget {
 export const goodWatch = {
   name: "watchman",
   everyMs: 10_000,
+  http: { address: "0.0.0.0", port: 7075 },
   rules: {},
   channels: [
     { name: "pager", type: "exec", command: ["true"], folder: "/", timeoutMs: 1_000 },

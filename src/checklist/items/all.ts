@@ -7,6 +7,9 @@ import { blockingPolicy } from "./03-blocking-policy.ts";
 import { misfirePolicy } from "./04-misfire-policy.ts";
 import { catchUpCaps } from "./05-catch-up-caps.ts";
 import { leases } from "./07-leases.ts";
+import { watchman } from "./08-watchman.ts";
+import { timeService } from "./09-time-service.ts";
+import { clockOffset } from "./10-clock-offset.ts";
 import { executorDrill } from "./11-executor-drill.ts";
 import { faultDrills } from "./12-fault-drills.ts";
 import { retention } from "./13-retention.ts";
@@ -19,6 +22,9 @@ export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
   misfirePolicy,
   catchUpCaps,
   leases,
+  watchman,
+  timeService,
+  clockOffset,
   executorDrill,
   faultDrills,
   retention,

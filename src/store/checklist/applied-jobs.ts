@@ -11,6 +11,7 @@ export interface AppliedJob {
   readonly version: number;
   readonly digest: string;
   readonly effectiveFrom: Date;
+  readonly timeZone: string;
   readonly blocking: JobDefinition["blocking"];
   readonly misfire: JobDefinition["misfire"];
   readonly catchUp: JobDefinition["catchUp"];
@@ -21,7 +22,7 @@ export function readAppliedJobs(db: Queryable): Promise<Look<AppliedJob>> {
   return look<AppliedJob>(
     db,
     `SELECT j.job_id AS "jobId", j.namespace || '/' || j.name AS job, j.state, j.version, v.digest,
-       v.effective_from AS "effectiveFrom", v.definition -> 'blocking' AS blocking, v.definition -> 'misfire' AS misfire,
+       v.effective_from AS "effectiveFrom", v.definition ->> 'timeZone' AS "timeZone", v.definition -> 'blocking' AS blocking, v.definition -> 'misfire' AS misfire,
        v.definition -> 'catchUp' AS "catchUp"
      FROM escapement.job j JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version
      WHERE j.state <> 'deleted' ORDER BY 2`,

@@ -1,0 +1,185 @@
+/** Item 10: how far every clock is off is measured on its own, against the database. */
+import { messageOf } from "../../base/errors.ts";
+import { monotonicMs } from "../../base/monotonic.ts";
+import { type OffsetRow, readOffsets } from "../../store/checklist/clocks.ts";
+import type { CheckContext, HostProbe } from "../context.ts";
+import type { ChecklistItem, Result } from "../item.ts";
+import { databaseNow, inParts, merged, openStore } from "./parts.ts";
+import {
+  clusterScope,
+  commandEvidence,
+  computed,
+  fileEvidence,
+  hostScope,
+  queryEvidence,
+  result,
+} from "./verdicts.ts";
+
+/** Where the watch file says nothing. */
+const usualLimitMs = 100;
+/** A measurement that may be wrong by more limits than this says nothing. */
+const slowTrips = 10;
+
+export const clockOffset: ChecklistItem<CheckContext> = {
+  number: 10,
+  id: "clock-offset",
+  question:
+    "Is the offset of every clock measured against the database, apart from other metrics, and alerted on?",
+  why: "A daemon that says it is synchronised may follow a wrong source. Only a comparison with the clock that decides shows it.",
+  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and within the limit of each other. The watch file's rules on clocks are on. Each host is asked for its time between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips.",
+  check: async (context) => {
+    const cluster = await inParts(context, {
+      "the measured offsets": () => samples(context),
+      "the rules on clocks": async () => rules(context),
+    });
+    const hosts = await Promise.all(
+      context.hosts.filter(({ container }) => container === undefined).map((host) => measure(context, host)),
+    );
+    return merged([...cluster, ...hosts]);
+  },
+};
+
+function limitOf(context: CheckContext): number {
+  return context.definitions.watch?.definition.thresholds?.clockWarn ?? usualLimitMs;
+}
+
+const todo = "escapement facts HOST; mend its time service";
+
+async function samples(context: CheckContext): Promise<Result[]> {
+  const looked = await readOffsets(openStore(context));
+  const limitMs = limitOf(context);
+  const results = looked.rows.map((row) =>
+    sampleOf(context, row, limitMs, queryEvidence(context, looked, [row])),
+  );
+  const scope = clusterScope(context);
+  const evidence = [queryEvidence(context, looked)];
+  const missing = (["scheduler", "executor"] as const).filter(
+    (part) => !looked.rows.some((row) => row.part === part),
+  );
+  if (missing.length > 0)
+    return [
+      ...results,
+      result(scope, "unknown", `no ${missing.join(" and no ")} measures its clock`, evidence, {
+        todo: "start it",
+      }),
+    ];
+  const measured = looked.rows.filter((row) => row.offsetMs !== null && isFresh(context, row));
+  const sorted = [...measured].sort((a, b) => a.offsetMs! - b.offsetMs!);
+  const [low, high] = [sorted[0], sorted.at(-1)];
+  if (low && high && high.offsetMs! - low.offsetMs! > limitMs) {
+    const apart = Math.round(high.offsetMs! - low.offsetMs!);
+    const message = `the clocks of ${low.host} and ${high.host} are ${apart} ms apart, more than ${limitMs}`;
+    return [...results, result(scope, "fail", message, evidence, { todo })];
+  }
+  return [
+    ...results,
+    result(scope, "pass", `${measured.length} clock(s) are within ${limitMs} ms of each other`, evidence),
+  ];
+}
+
+function isFresh(context: CheckContext, row: OffsetRow): boolean {
+  return row.ageMs <= context.maxAgeMs.sample;
+}
+
+function sampleOf(
+  context: CheckContext,
+  row: OffsetRow,
+  limitMs: number,
+  evidence: Result["evidence"][number],
+): Result {
+  const scope = hostScope({ name: row.host });
+  const who = `${row.part} ${row.node}`;
+  if (!isFresh(context, row))
+    return result(
+      scope,
+      "unknown",
+      `${who} measured its clock ${Math.round(row.ageMs / 1_000)} s ago`,
+      [evidence],
+      { todo: "see whether it lives" },
+    );
+  if (row.offsetMs === null)
+    return result(scope, "unknown", `${who} has not measured its clock`, [evidence], { todo: "see its log" });
+  const offset = `${row.offsetMs > 0 ? "+" : ""}${row.offsetMs.toFixed(1)} ms`;
+  if (Math.abs(row.offsetMs) > limitMs)
+    return result(
+      scope,
+      "fail",
+      `${who} is ${offset} off the database's clock, more than ${limitMs}`,
+      [evidence],
+      { todo },
+    );
+  return result(scope, "pass", `${who} is ${offset} off the database's clock`, [evidence]);
+}
+
+function rules(context: CheckContext): Result[] {
+  const scope = clusterScope(context);
+  const watch = context.definitions.watch;
+  if (!watch)
+    return [
+      result(scope, "unknown", "no watch file says who is alerted", [], { todo: "name the watch file" }),
+    ];
+  const location = { file: watch.file, line: watch.line };
+  const off = ["clock-offset", "clock-step"].filter(
+    (rule) => watch.definition.rules[rule]?.enabled === false,
+  );
+  const evidence = [
+    fileEvidence(context, watch.file, `switched off: ${off.join(", ") || "none of the rules on clocks"}`),
+  ];
+  if (off.length > 0)
+    return [
+      result(scope, "fail", `nobody is alerted: ${off.join(" and ")} is switched off`, evidence, {
+        todo: "switch it on",
+        location,
+      }),
+    ];
+  return [result(scope, "pass", "the rules on clocks are on", evidence, { location })];
+}
+
+export const dateCommand = ["date", "-u", "+%s.%N"] as const;
+
+/** Both clocks against the monotonic one of this machine, which needs to be right for a moment only. */
+async function measure(context: CheckContext, host: HostProbe): Promise<Result> {
+  const scope = hostScope(host);
+  try {
+    const ofHost = await against(async () => {
+      const said = await host.exec(dateCommand, { deadlineMs: 10_000 });
+      return { wallMs: Number(/^(\d+\.\d+)\s*$/.exec(said.stdout)?.[1] ?? Number.NaN) * 1_000, said };
+    });
+    if (Number.isNaN(ofHost.wallMs))
+      return result(scope, "unknown", "its date says no fractions of a second", []);
+    const ofStore = await against(async () => ({ wallMs: (await databaseNow(context)).getTime() }));
+    const offsetMs = ofHost.sinceMs - ofStore.sinceMs;
+    const errorMs = ofHost.errorMs + ofStore.errorMs + 1;
+    const text = `${offsetMs.toFixed(1)} ± ${errorMs.toFixed(1)} ms`;
+    const evidence = [
+      commandEvidence(context, host, dateCommand, ofHost.said),
+      computed(context, "host minus database", text),
+    ];
+    const limitMs = limitOf(context);
+    if (errorMs > slowTrips * limitMs)
+      return result(scope, "unknown", `the trip was too slow to tell: ${text}`, evidence, {
+        todo: "look again",
+      });
+    if (Math.abs(offsetMs) - errorMs > limitMs)
+      return result(scope, "fail", `measured from here it is ${text} off the database's clock`, evidence, {
+        todo,
+      });
+    return result(scope, "pass", `measured from here it is ${text} off`, evidence);
+  } catch (error) {
+    return result(scope, "unknown", `could not measure its clock: ${messageOf(error)}`, [], {
+      todo: "make it reachable",
+    });
+  }
+}
+
+/** `sinceMs`: the answer minus the monotonic instant in the middle of the trip. */
+async function against<T extends { readonly wallMs: number }>(ask: () => Promise<T>) {
+  const sentMs = monotonicMs();
+  const answer = await ask();
+  const receivedMs = monotonicMs();
+  return {
+    ...answer,
+    sinceMs: answer.wallMs - (sentMs + receivedMs) / 2,
+    errorMs: (receivedMs - sentMs) / 2,
+  };
+}
