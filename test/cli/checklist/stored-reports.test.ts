@@ -62,7 +62,7 @@ function run(...args: string[]): Promise<{ code: number; stdout: string; stderr:
   });
 }
 
-test.each<[string, number, RegExp]>([
+test.concurrent.each<[string, number, RegExp]>([
   ["pass", 0, /^pass: 15 of 15 items pass/],
   ["waived", 0, /^pass: 14 of 15 items pass/],
   [
@@ -88,7 +88,7 @@ test.each<[string, number, RegExp]>([
   });
 });
 
-test.each<[string[], number, RegExp]>([
+test.concurrent.each<[string[], number, RegExp]>([
   [["gate"], 64, /missing required argument 'report'/],
   [["gate", "pass.json", "--rubbish"], 64, /unknown option/],
   [["gate", "nowhere.json"], 65, /cannot read nowhere\.json/],
