@@ -2,6 +2,7 @@
 import { basename, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { formatDuration, parseDuration } from "../base/duration.ts";
+import { isEscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import { sleep } from "../base/monotonic.ts";
 import { defineCommand } from "./command.ts";
@@ -63,9 +64,21 @@ async function run(names: string[], options: DriftOptions): Promise<void> {
   const log = await DriftLog.open(options.log ?? defaultLog(options));
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+  let looked = false;
   do {
     // Read anew each time: a changed inventory counts from the next look on.
-    const verdicts = await lookAtHosts(names, options);
+    const verdicts = await lookAtHosts(names, options).catch((error: unknown) => {
+      // A file that is being edited must not end a watch; the first look has shown that it was right once.
+      if (!looked || !isEscapementError(error) || error.exitCode !== ExitCode.badData) throw error;
+      say(`${new Date().toISOString()}  no look: ${error.message}`);
+      return undefined;
+    });
+    if (verdicts === undefined) {
+      process.exitCode = ExitCode.badData;
+      await wait(options, stop.signal);
+      continue;
+    }
+    looked = true;
     // A look that was cut short says nothing about the hosts it left out.
     if (stop.signal.aborted) {
       process.exitCode = ExitCode.interrupted;
@@ -81,10 +94,13 @@ async function run(names: string[], options: DriftOptions): Promise<void> {
     if (options.json) printJson({ at, changed, hosts: verdicts });
     else for (const verdict of changed) printVerdict(verdict, options.all ?? false);
     if (changed.length === 0) say(`${at}  no change since the last look`);
-    if (options.watch && !stop.signal.aborted) {
-      const everyMs = options.every ?? defaultEveryMs;
-      say(`next look in ${formatDuration(everyMs)}`);
-      await sleep(everyMs, stop.signal);
-    }
+    if (options.watch) await wait(options, stop.signal);
   } while (options.watch && !stop.signal.aborted);
+}
+
+async function wait(options: DriftOptions, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const everyMs = options.every ?? defaultEveryMs;
+  say(`next look in ${formatDuration(everyMs)}`);
+  await sleep(everyMs, signal);
 }

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { EscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
+import type { LastChange } from "../provision/apply/rollback-host.ts";
 import { defineCommand } from "./command.ts";
 import { askLine, hasTerminal } from "./hosts/ask.ts";
 import { connectionFor, type ReachOptions, withReachOptions } from "./hosts/reach-options.ts";
@@ -11,7 +12,7 @@ import {
   requireInventory,
   withInventoryOption,
 } from "./inventory-file.ts";
-import { print, printJson } from "./terminal.ts";
+import { print, printJson, say } from "./terminal.ts";
 
 interface RollbackCommandOptions extends InventoryOptions, ReachOptions {
   readonly txn?: string;
@@ -52,20 +53,22 @@ export function build(): Command {
 async function run(name: string, options: RollbackCommandOptions): Promise<void> {
   const inventory = await requireInventory(options);
   const [host] = chooseHosts(inventory, [name]);
-  if (!options.yes) {
-    const what = `nobody has agreed to take the last change of ${name} back`;
-    if (!hasTerminal())
-      throw new EscapementError("E_REFUSED", {
-        what,
-        hint: "add --yes where there is no terminal to ask at",
-      });
-    if (!/^y(es)?$/i.test(await askLine(`Take the last change of ${name} back? [y/N] `)))
-      throw new EscapementError("E_REFUSED", { what, hint: "nothing was changed" });
-  }
-  const { rollbackHost } = await import("../provision/apply/rollback-host.ts");
+  const what = `nobody has agreed to take the last change of ${name} back`;
+  const { rollbackHost, lastChange } = await import("../provision/apply/rollback-host.ts");
   const { connect } = await connectionFor(options);
   const remote = await connect(host!.target);
   try {
+    if (!options.yes) {
+      const last = await lastChange(remote);
+      for (const line of lastChangeLines(name, last)) say(line);
+      if (!hasTerminal())
+        throw new EscapementError("E_REFUSED", {
+          what,
+          hint: "add --yes where there is no terminal to ask at",
+        });
+      if (last.transaction && !/^y(es)?$/i.test(await askLine("Take it back? [y/N] ")))
+        throw new EscapementError("E_REFUSED", { what, hint: "nothing was changed" });
+    }
     const { txn: transaction, force = false } = options;
     const outcome = await rollbackHost(remote, { force, ...(transaction !== undefined && { transaction }) });
     process.exitCode =
@@ -80,4 +83,16 @@ async function run(name: string, options: RollbackCommandOptions): Promise<void>
   } finally {
     await remote.close();
   }
+}
+
+function lastChangeLines(host: string, { transaction, resources }: LastChange): readonly string[] {
+  if (transaction === undefined) return [`${host} has no change that could be taken back`];
+  if (resources.length === 0)
+    return [
+      `the last change of ${host} is ${transaction}, made by a version that did not say what it changes`,
+    ];
+  return [
+    `the last change of ${host}, ${transaction}, is taken back with all of its ${resources.length} resource(s):`,
+    ...resources.map((id) => `  ${id}`),
+  ];
 }

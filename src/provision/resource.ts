@@ -100,6 +100,8 @@ export interface GroupResource extends Common {
 export interface UserResource extends Common {
   readonly kind: "user";
   readonly name: string;
+  /** Somebody else makes this user: it is only looked for, and nothing else of it is compared. */
+  readonly mustExist?: boolean;
   readonly system: boolean;
   readonly group: string;
   readonly groups: readonly string[];

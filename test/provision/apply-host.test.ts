@@ -1,8 +1,11 @@
 import { afterEach, expect, test } from "vitest";
 import { EscapementError } from "../../src/base/errors.ts";
 import { type ApplyHostOptions, applyHost } from "../../src/provision/apply/apply-host.ts";
-import { hasChanges } from "../../src/provision/plan/host-plan.ts";
+import { lastChange, rollbackHost } from "../../src/provision/apply/rollback-host.ts";
+import { verdictOf } from "../../src/provision/drift/verdict.ts";
+import { hasChanges, leftToOthers } from "../../src/provision/plan/host-plan.ts";
 import { lookAndPlan } from "../../src/provision/plan/look.ts";
+import { existingUser } from "../../src/provision/profile/make-resource.ts";
 import type { Resource } from "../../src/provision/resource.ts";
 import type { Remote } from "../../src/remote/remote.ts";
 import { FakeHost } from "./support/fake-host.ts";
@@ -46,6 +49,35 @@ test("a change is made, looked at again, confirmed; and then there is nothing to
   expect(connections).toBe(2);
   expect(hasChanges(await plan())).toBe(false);
   expect(await applyHost(await plan(), options())).toMatchObject({ status: "ok", result: "unchanged" });
+});
+
+test("what a rollback would take back can be asked before", async () => {
+  ready();
+  const here = { root: on.root, path: on.bin };
+  expect(await lastChange(localShell("h1"), here)).toEqual({ transaction: undefined, resources: [] });
+  const done = await applyHost(await plan(), options());
+  expect(await lastChange(localShell("h1"), here)).toEqual({
+    transaction: done.transaction,
+    resources: ["file:/etc/one.conf"],
+  });
+  expect(await rollbackHost(localShell("h1"), here)).toMatchObject({ result: "rolled-back" });
+  expect(await lastChange(localShell("h1"), here)).toMatchObject({ transaction: undefined });
+});
+
+test("a user that somebody else makes is looked for, and never made", async () => {
+  ready();
+  const [there, missing] = [existingUser("root"), existingUser("no-such-user-here")];
+  const made = await plan([...wanted, there, missing]);
+  expect(leftToOthers(made).map(({ resource }) => resource.id)).toEqual(["user:no-such-user-here"]);
+  expect(verdictOf(made).deviations).toContainEqual({
+    id: "user:no-such-user-here",
+    answer: "no",
+    because: expect.stringContaining("is not on this host"),
+  });
+  expect(await applyHost(made, options())).toMatchObject({ status: "changed", changes: 2 });
+  const after = await plan([...wanted, there, missing]);
+  expect(hasChanges(after)).toBe(false);
+  expect(verdictOf(after)).toMatchObject({ answer: "no", right: 3 });
 });
 
 test("the answer of apply is lost, the host is well: the fresh connection finds out and confirms", async () => {

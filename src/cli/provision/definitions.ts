@@ -49,8 +49,10 @@ export async function loadDefinitions(
   const inventory = await requireInventory(options);
   const { loadProfiles } = await import("../../provision/profile/load-profiles.ts");
   const { compileProfile } = await import("../../provision/profile/compile-profile.ts");
+  const { lintInventory } = await import("../../provision/profile/lint-inventory.ts");
   const profiles = await loadProfiles(options.profiles ?? []);
   failOnProblems(profiles.problems);
+  failOnProblems(lintInventory(inventory, profiles));
   return {
     inventory,
     hosts: chooseHosts(inventory, names),

@@ -4,6 +4,7 @@ import type { HostOutcome } from "../../provision/apply/outcome.ts";
 import {
   changesOf,
   type HostPlan,
+  leftToOthers,
   type PlannedResource,
   unknownsOf,
 } from "../../provision/plan/host-plan.ts";
@@ -24,11 +25,13 @@ export interface TextOptions {
 export function planText(plan: HostPlan, { diff, all, durationMs }: TextOptions): string {
   const changes = changesOf(plan);
   const unknowns = unknownsOf(plan);
+  const left = leftToOthers(plan);
   const right = plan.entries.filter(({ judged }) => judged.state === "ok").length;
   const counts = [
     `${changes.length} to change`,
     `${right} as ${right === 1 ? "it" : "they"} should be`,
     ...(unknowns.length > 0 ? [`${unknowns.length} unknown`] : []),
+    ...(left.length > 0 ? [`${left.length} for somebody else to make`] : []),
     ...(plan.restarts.length > 0 ? [`${plan.restarts.length} to restart`] : []),
   ];
   const took = durationMs === undefined ? "" : paint.dim(`  (${formatDuration(Math.round(durationMs))})`);
@@ -42,6 +45,7 @@ export function planText(plan: HostPlan, { diff, all, durationMs }: TextOptions)
         `  ${paint.red("!")} transaction ${id} is not finished; the host or the next apply puts it back`,
     ),
     ...changes.flatMap((entry) => changeLines(entry, diff)),
+    ...left.map(({ resource, judged }) => `  ${paint.red("!")} ${resource.id}  ${judged.lines.join("; ")}`),
     ...plan.restarts.map(restartLine),
     ...unknownLines(
       unknowns.map(({ resource, judged }) => `${resource.id}  ${judged.lines.join("; ")}`),

@@ -27,6 +27,11 @@ export function rollbackBundle(id: string | undefined, force: boolean, options: 
   return settleBundle(id ?? "", `  esc_rollback ${shellWord(id ?? "")} ${force ? "force" : "''"}`, options);
 }
 
+/** Says what a rollback would be about, and does nothing. */
+export function lastChangeBundle(options: SettleOptions): Bundle {
+  return settleBundle("", "  esc_last", options);
+}
+
 /** Ends interrupted transactions, then looks. */
 export function settleAndReadBundle(probes: readonly Probe[], options: SettleOptions): Bundle {
   const read = compileRead(probes, options.paths);

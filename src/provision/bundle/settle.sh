@@ -37,6 +37,19 @@ esc_prune() {
   done
 }
 
+# The last committed transaction, and what it changed; changes nothing.
+esc_last() {
+  T=
+  for esc_dir in "$ESC_STATE"/txn/*; do
+    [ -d "$esc_dir" ] || continue
+    esc_txn_state "$esc_dir"
+    if [ "$esc_txn" = committed ]; then T=$esc_dir; fi
+  done
+  [ -n "$T" ] || esc_result none "there is no committed transaction to roll back"
+  esc_say "$(sed -n "s/^# change: /change$TAB/p" "$T/undo.sh")"
+  esc_result last "${T##*/}"
+}
+
 # Arguments: "" or the transaction, "force" or "".
 esc_rollback() {
   exec 9>>"$ESC_STATE/lock"

@@ -1,10 +1,13 @@
 /** The script that puts back what a transaction changes: complete before the first change, and free of this program. */
-import type { HostPlan } from "../plan/host-plan.ts";
+import { changesOf, type HostPlan } from "../plan/host-plan.ts";
 import { isActive } from "../plan/kinds/unit.ts";
 import type { Step, UserShape } from "../plan/step.ts";
 import { isUnknown } from "./reading.ts";
 import { shellWord, shellWords } from "./shell-quote.ts";
 import undoHead from "./undo.sh";
+
+/** Lines of the script that say what it is about; esc_last in settle.sh looks for them. */
+const changeMark = "# change: ";
 
 export interface TransactionFiles {
   /** Number of the kept original and of the staged file of every path that is written or removed. */
@@ -70,6 +73,7 @@ export function undoScript(
   return [
     "#!/bin/sh",
     `# Puts back what transaction ${options.id} changed on this host.`,
+    ...changesOf(plan).map(({ resource }) => `${changeMark}${resource.id.replace(/\p{Cc}/gu, "?")}`),
     `ID=${shellWord(options.id)}`,
     `S=${shellWord(options.state)}`,
     `T=${shellWord(`${options.state}/txn/${options.id}`)}`,

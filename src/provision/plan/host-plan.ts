@@ -88,6 +88,11 @@ export function changesOf(plan: HostPlan): readonly PlannedResource[] {
   return plan.entries.filter(({ judged }) => judged.steps.length > 0);
 }
 
+/** What is wrong and not for apply to put right. */
+export function leftToOthers(plan: HostPlan): readonly PlannedResource[] {
+  return plan.entries.filter(({ judged }) => judged.state === "missing" && judged.steps.length === 0);
+}
+
 export function unknownsOf(plan: HostPlan): readonly PlannedResource[] {
   return plan.entries.filter(({ judged }) => judged.state === "unknown");
 }

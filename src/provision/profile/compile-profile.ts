@@ -5,10 +5,8 @@
  */
 import { EscapementError } from "../../base/errors.ts";
 import type { HostFacts } from "../../hardware/host-facts.ts";
-import { closest } from "../../spec/closest.ts";
 import type { SectionName } from "../../spec/host-profile-schema.ts";
 import type { InventoryDefinition } from "../../spec/inventory-definition.ts";
-import type { Problem } from "../../spec/problem.ts";
 import type { Provenance, Resource } from "../resource.ts";
 import { clock } from "./features/clock.ts";
 import { clusterFile } from "./features/cluster.ts";
@@ -30,7 +28,7 @@ import { HostContext, type Note } from "./host-context.ts";
 import { lintCluster } from "./lint-cluster.ts";
 import type { ProfileSet } from "./load-profiles.ts";
 import type { ResolvedProfile, Section } from "./resolved-profile.ts";
-import { idOf, userResource } from "./user-resources.ts";
+import { userResource } from "./user-resources.ts";
 
 export interface CompileInput {
   /** Name of the host in the inventory. */
@@ -158,30 +156,6 @@ function unique(resources: readonly Resource[], context: HostContext): readonly 
     byId.set(resource.id, resource);
   }
   return [...byId.values()];
-}
-
-/**
- * That every `after` in a profile's own list names something this profile makes. Which ids the
- * sections make is asked with facts that say nothing, since no host has been looked at yet.
- */
-export function unknownAfter(input: CompileInput): readonly Problem[] {
-  const own = input.inventory.hosts.find(({ name }) => name === input.host)?.profile;
-  const profile = profileOf(own, input.profiles);
-  if (!profile?.resources.some(({ resource }) => resource.after.length > 0)) return [];
-  const ids = compileProfile(input).resources.map(({ id }) => id);
-  return profile.resources.flatMap((placed) =>
-    placed.resource.after
-      .filter((id) => !ids.includes(id))
-      .map((id) => {
-        const { file, line, column } = placed;
-        const suggestion = closest(id, ids);
-        return {
-          ...{ file, line, column, path: "spec.resources" },
-          message: `${idOf(placed.resource)} comes after ${id}, which nothing in this profile makes`,
-          ...(suggestion !== undefined && { suggestion }),
-        };
-      }),
-  );
 }
 
 /** What others need comes first; else the order they were made in. A name nobody has is dropped from `after`. */

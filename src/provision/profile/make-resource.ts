@@ -124,6 +124,19 @@ export function systemUser(
   };
 }
 
+/** A user that the host has from elsewhere. */
+export function existingUser(name: string, rest: Extra = {}): UserResource {
+  const nothing = { group: "", groups: [], home: "", shell: "" };
+  return {
+    ...shared(`user:${name}`, `user ${name} exists`, rest),
+    kind: "user",
+    name,
+    system: false,
+    mustExist: true,
+    ...nothing,
+  };
+}
+
 export function sysctl(key: string, value: string | number, rest: Extra = {}): SysctlResource {
   return {
     ...shared(`sysctl:${key}`, `${key} is ${value}`, rest),

@@ -72,6 +72,11 @@ export function judgeUser(user: UserResource, { reading }: JudgeContext): Judged
   const now = { group, groups, home, shell };
   const found = reading.user(name);
   if (isUnknown(found)) return cannotTell(found);
+  if (user.mustExist) {
+    if (found !== "absent") return fine;
+    const line = "is not on this host, and nothing here makes it: whatever shall run as this user fails";
+    return { state: "missing", lines: [line], steps: [] };
+  }
   if (found === "absent")
     return { state: "missing", lines: ["new"], steps: [{ do: "add-user", name, system, ...now }] };
   const lines: string[] = [];

@@ -6,7 +6,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Resource } from "../../resource.ts";
 import { computed, fromSetting, type HostContext } from "../host-context.ts";
-import { directory, file, linesFile, packageOf, systemGroup, systemUser } from "../make-resource.ts";
+import {
+  directory,
+  existingUser,
+  file,
+  linesFile,
+  packageOf,
+  systemGroup,
+  systemUser,
+} from "../make-resource.ts";
 import { shippedProfiles } from "../shipped-profiles.ts";
 import { executorUser, jobUser, paths } from "./paths.ts";
 
@@ -35,6 +43,7 @@ export function jobUsers(context: HostContext): readonly Resource[] {
     packageOf("sudo"),
     systemGroup(jobUser),
     systemUser(jobUser),
+    ...names.slice(1).map((name) => existingUser(name)),
     linesFile(paths.jobUsers, {
       lines: ["# One user a line. Jobs run as nobody else.", ...names],
       risk: "high",
