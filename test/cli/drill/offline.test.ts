@@ -1,0 +1,125 @@
+/** Drill commands that read files only, as users run them. */
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { correctHistory } from "../../chaos/history-generator.ts";
+import { SeededRandom } from "../../chaos/seeded-random.ts";
+import { runEscapement } from "../../support/processes.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "drill-cli-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const drill = (...args: string[]) => runEscapement(["drill", ...args], { workingFolder: folder });
+
+test("list and show know every drill that comes with the program, also from another folder", async () => {
+  const { code, stdout } = await drill("list", "--json");
+  expect(code).toBe(0);
+  const { drills } = JSON.parse(stdout) as { drills: { name: string; class: string; mandatory: boolean }[] };
+  expect(drills.length).toBe(10);
+  expect(drills.find(({ name }) => name === "kill-executor")).toMatchObject({ mandatory: true });
+  expect(drills.find(({ name }) => name === "fill-disk")).toMatchObject({ mandatory: false });
+  const shown = await drill("show", "cut-network");
+  expect(shown.stdout).toMatch(/receive-only\ntarget {5}an executor that runs a shard/);
+  expect(shown.stdout).toContain(
+    "drop all packets in, while what goes out still leaves, but for the controller",
+  );
+});
+
+test("a drill of the site stands in place of one of equal name; a wrong one is told with its place", async () => {
+  const own = join(folder, "own");
+  mkdirSync(own);
+  copyFileSync("chaos/kill-executor.yaml", join(own, "kill.yaml"));
+  const text = readFileSync("chaos/kill-executor.yaml", "utf8");
+  writeFileSync(join(own, "kill.yaml"), text.replace("for: 40s", "for: 41s"));
+  const { stdout } = await drill("show", "kill-executor", "--drills", "own", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ variants: [{ hold: { ms: 41_000 } }, {}] });
+  writeFileSync(join(own, "kill.yaml"), text.replace("owning: running-shard", ""));
+  const wrong = await drill("show", "kill-executor", "--drills", "own");
+  expect(wrong.code).toBe(65);
+  expect(wrong.stderr).toMatch(/own\/kill\.yaml:9:11 {2}spec\.target must have owning/);
+});
+
+test("a slip of the pen is a question, not a drill", async () => {
+  const { code, stderr } = await drill("show", "kill-exekutor");
+  expect(code).toBe(64);
+  expect(stderr).toContain("did you mean kill-executor?");
+});
+
+describe("judge", () => {
+  function write(name: string, value: unknown): string {
+    writeFileSync(join(folder, name), typeof value === "string" ? value : JSON.stringify(value));
+    return name;
+  }
+
+  test("a right history passes; without an effect of its own it fails; unsettled it is unknown", async () => {
+    const history = correctHistory(new SeededRandom(11));
+    expect((await drill("judge", write("right.json", history))).code).toBe(0);
+    const [first, ...effects] = history.effects;
+    expect(first).toBeDefined();
+    const lost = await drill("judge", write("lost.json", { ...history, effects }), "--json");
+    expect(lost.code).toBe(1);
+    expect(JSON.parse(lost.stdout)).toMatchObject({ outcome: "fail" });
+    const unsettled = await drill("judge", write("unsettled.json", { ...history, settled: false }));
+    expect(unsettled.code).toBe(5);
+    expect(unsettled.stdout).toMatch(/^unknown: the cluster had not come to rest/m);
+  });
+
+  test.each([
+    ["no history", "{}"],
+    ["no JSON", "{"],
+  ])("%s is bad data", async (_, text) => {
+    expect((await drill("judge", write("bad.json", text))).code).toBe(65);
+  });
+
+  test("no file", async () => {
+    expect((await drill("judge", "nowhere.json")).code).toBe(65);
+  });
+});
+
+test("keygen makes a key that only its owner may read, once", async () => {
+  const made = await drill("keygen", "--key", "key");
+  expect(made.code).toBe(0);
+  expect(made.stdout).toMatch(/^ {4}drillPublicKey: ssh-ed25519 AAAA\S+ escapement-drill$/m);
+  expect(statSync(join(folder, "key", "drill_ed25519")).mode & 0o777).toBe(0o600);
+  expect((await drill("keygen", "--key", "key")).code).toBe(4);
+});
+
+describe("schedule next", () => {
+  const weekly = () => {
+    copyFileSync("chaos/weekly.yaml", join(folder, "weekly.yaml"));
+    return "weekly.yaml";
+  };
+
+  test("tells what runs and what is left out, and why", async () => {
+    const args = ["schedule", "next", weekly(), "--from", "2026-12-14T00:00:00Z", "--count", "12"];
+    const { code, stdout } = await drill(...args, "--json");
+    expect(code).toBe(0);
+    const { fires } = JSON.parse(stdout) as { fires: { at: string; skipped: string | null }[] };
+    expect(fires.length).toBe(12);
+    for (const { at, skipped } of fires) {
+      const isFrozen = at >= "2026-12-18" && at < "2027-01-04";
+      expect(skipped !== null && /frozen|peak day/.test(skipped)).toBe(isFrozen);
+    }
+    expect((await drill(...args)).stdout).toContain("left out: frozen from 2026-12-18T00:00:00.000Z");
+  });
+
+  test("a timetable that does not fit the drills there are is bad data", async () => {
+    const text = readFileSync("chaos/weekly.yaml", "utf8");
+    writeFileSync(join(folder, "wrong.yaml"), text.replace("drill: cut-network", "drill: cut-netwrok"));
+    const { code, stderr } = await drill("schedule", "next", "wrong.yaml");
+    expect(code).toBe(65);
+    expect(stderr).toContain("there is no drill cut-netwrok");
+  });
+
+  test("a class that the checklist asks for and the timetable lacks is said", async () => {
+    const text = readFileSync("chaos/weekly.yaml", "utf8");
+    writeFileSync(join(folder, "few.yaml"), text.replace(/^.*network-cut.*\n/m, ""));
+    const { code, stderr } = await drill("schedule", "next", "few.yaml");
+    expect(code).toBe(0);
+    expect(stderr).toContain("the checklist asks for network-cut");
+  });
+});
