@@ -83,6 +83,7 @@ export class DrillCourse {
     this.#load = load;
     this.log.say(`${load.jobCount} probe jobs fire every ${this.options.definition.load.everyMs} ms`);
     if (!(await load.steady(this.#stops()))) return this.#end("the load did not reach a steady state");
+    await this.#lookAround(clock);
     const aimed = await load.aim(this.#stops(), (sample) => this.#choose(sample, true));
     if (!aimed) return this.#end("no target came to run a shard of the drill's own work");
     await this.#strike(load, clock, aimed);
@@ -153,17 +154,21 @@ export class DrillCourse {
     });
   }
 
+  /** What everything later is compared with. Taken before the aim: once an attempt has begun there is no time. */
+  async #lookAround(clock: ReferenceClock): Promise<void> {
+    await Promise.all(this.hosts.map((host) => host.look(clock)));
+    for (const host of this.hosts) host.settleOnFirst();
+  }
+
   /** Gives the host its order and watches until it has restored. */
   async #strike(load: DrillLoad, clock: ReferenceClock, { target, before }: AimedFault): Promise<void> {
     const { options, runId, notes, times } = this;
     const { variant, db, definition, controller } = options;
     const targetHost = this.hosts.find(({ name }) => name === target.host)!;
-    const seen = await targetHost.look(clock);
-    targetHost.settleOnFirst();
     const order: DrillOrder = {
       ...draftOrder(variant, target, times, options.hosts),
       run: runId,
-      bootId: seen.look.bootId,
+      bootId: targetHost.first!.look.bootId,
     };
     const touched = [{ host: target.host, node: target.host, part: target.part }];
     // The store may be what goes away: nobody else may think the run abandoned meanwhile.

@@ -1,0 +1,88 @@
+/** A whole cluster on hosts of a lab that takes drills, with the controller on the machine of the lab. */
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import type { DrillReport } from "../../../src/chaos/drill/drill-report.ts";
+import type { HostLab } from "../../../src/lab/hosts/host-lab.ts";
+import type { OwnCopy } from "../playbook/own-copy.ts";
+import { settlementSite } from "../playbook/settlement-site.ts";
+import { shell } from "../provision/lab-targets.ts";
+
+const shippedDrills = fileURLToPath(new URL("../../../chaos", import.meta.url));
+
+export class DrilledSite {
+  readonly #lab: HostLab;
+  readonly #own: OwnCopy;
+  inventory = "";
+  clusterFile = "";
+  storeUrl = "";
+
+  constructor(lab: HostLab, own: OwnCopy) {
+    this.#lab = lab;
+    this.#own = own;
+  }
+
+  get folder(): string {
+    return join(this.#lab.inventoryFile, "..");
+  }
+
+  /** From bare hosts to a cluster with a job that fires every three seconds, and drills allowed. */
+  async bootstrap(): Promise<void> {
+    const { hosts, state } = this.#lab;
+    cpSync(shippedDrills, join(this.#own.folder, "chaos"), { recursive: true });
+    this.inventory = await settlementSite({
+      folder: this.folder,
+      hosts,
+      virtualIp: state.virtualIp,
+      timeSources: state.timeSources,
+    });
+    const { publicKey } = JSON.parse(await this.run("drill", "keygen", "--json"));
+    const text = readFileSync(this.inventory, "utf8").replace(
+      /^ {2}settings:$/m,
+      `  settings:\n    drillPublicKey: ${publicKey}\n    drillLabClock: /var/lib/lab/clock`,
+    );
+    writeFileSync(this.inventory, text);
+    await this.run("playbook", "run", "bootstrap", "--yes", "--json");
+    await this.#letControllerIn();
+    this.clusterFile = join(this.folder, "cluster.yaml");
+    writeFileSync(this.clusterFile, await shell(this.#lab, "sched-1", "cat /etc/escapement/cluster.yaml"));
+    this.storeUrl = await shell(this.#lab, "sched-1", "cat /etc/escapement/store-url");
+  }
+
+  /** Runs one variant of a shipped drill. */
+  async drill(name: string, variant: string, ...more: string[]): Promise<DrillReport> {
+    const { status, stdout, stderr } = await this.#own.run([
+      ...["drill", "run", name, "--variant", variant, "--yes", "--json", "--port", "0"],
+      ...["-i", this.inventory, "--cluster", this.clusterFile, "--url", this.storeUrl],
+      ...more,
+    ]);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const verdict = lines.find((line) => line.event === "verdict");
+    if (process.env.DRILL_SAY) for (const { at, line } of verdict?.log ?? []) console.log(`  ${at} ${line}`);
+    expect(verdict, `exit ${status}: ${stderr}\n${stdout.slice(-3_000)}`).toBeDefined();
+    return verdict;
+  }
+
+  async run(...args: string[]): Promise<string> {
+    const { status, stdout, stderr } = await this.#own.run([...args, "-i", this.inventory]);
+    expect(status, `${args.join(" ")}: ${stderr}`).toBe(0);
+    return stdout;
+  }
+
+  /** A site's controller is a host of the inventory; here it is the machine of the lab. */
+  async #letControllerIn(): Promise<void> {
+    const gateway = "$(ip route show default | awk '{ print $3; exit }')";
+    await shell(
+      this.#lab,
+      "store-1",
+      `gateway=${gateway}; [ -n "$gateway" ] || gateway=$(who am i | sed -n 's/.*(\\(.*\\))/\\1/p')
+       echo "host escapement all $gateway/32 scram-sha-256" >> /etc/postgresql/15/main/pg_hba.conf
+       nft insert rule inet escapement input ip saddr $gateway tcp dport 5432 accept
+       systemctl reload postgresql@15-main`,
+    );
+  }
+}
