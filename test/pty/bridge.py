@@ -25,8 +25,12 @@ import time
 
 def tell(**what):
     what["ms"] = time.monotonic() * 1000
-    sys.stdout.write(json.dumps(what) + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(json.dumps(what) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever asked has gone: closing the terminal ends the program.
+        os._exit(1)
 
 
 def set_size(fd, columns, rows):

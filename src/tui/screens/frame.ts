@@ -81,8 +81,9 @@ function clock(state: State, wide: boolean): Span[] {
 
 /** While the store is away: why, and when it is asked again. */
 function banner(state: State, width: number): Line[] {
-  const { down, retryAtMs } = state.store;
-  if (down === null) return [];
+  const { down: reason, retryAtMs } = state.store;
+  if (reason === null) return [];
+  const down = reason.replace(/^the record store does not answer: /, "no store: ");
   const retry = `next try in ${Math.max(0, Math.ceil((retryAtMs - state.nowMs) / 1_000))} s`;
   const last = state.picture.cluster ? "this is the last data" : "nothing has been read yet";
   return [

@@ -276,7 +276,7 @@ function onAskKey(state: State, mode: Extract<State["mode"], { kind: "ask" }>, k
   const action = actionNamed(mode.action)!;
   const args = commandOf(action, mode.subject, mode.questions, state);
   return {
-    state: { ...state, mode: browse, busy: [...state.busy, action.title] },
+    state: { ...state, mode: browse, notice: null, busy: [...state.busy, action.title] },
     effects: [{ kind: "run", title: action.title, args, report: action.answersReport ?? false }],
   };
 }

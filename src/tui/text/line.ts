@@ -16,6 +16,7 @@ export type Tone =
   | "warn"
   | "bad"
   | "busy"
+  | "trend"
   // The row that the cursor is on.
   | "selected";
 

@@ -22,6 +22,7 @@ const coloured: Record<Tone, string> = {
   warn: "33",
   bad: "1;31",
   busy: "36",
+  trend: "34",
   // Both colours are named, so that it reads on light and on dark themes alike.
   selected: "48;5;24;38;5;231",
 };
@@ -37,6 +38,7 @@ const uncoloured: Record<Tone, string> = {
   warn: "1",
   bad: "1",
   busy: "",
+  trend: "",
   selected: "7",
 };
 

@@ -32,7 +32,7 @@ export function summaryLine({ cluster, jobs, alerts, drills }: WatchPicture): st
 }
 
 /** What has a line of its own, by a key that does not change while it lasts. */
-export function newsOf({ jobs, alerts, drills }: WatchPicture): Map<string, string> {
+export function newsOf({ cluster, jobs, alerts, drills }: WatchPicture): Map<string, string> {
   const news = new Map<string, string>();
   // Oldest first, as lines are read.
   for (const { jobId, label, fireMs, status, reason } of [...jobs.trouble].reverse())
@@ -42,11 +42,13 @@ export function newsOf({ jobs, alerts, drills }: WatchPicture): Map<string, stri
     );
   for (const { key, severity, message, firstAt } of [...alerts].reverse())
     news.set(`alert ${key} ${firstAt.getTime()}`, `ALERT ${severity}  ${oneLine(message)}`);
-  for (const { runId, drill, state, verdict, reason } of [...drills.runs].reverse())
-    news.set(
-      `drill ${runId} ${verdict ?? state}`,
-      `DRILL  ${drill}: ${verdict ?? state}${reason ? `: ${oneLine(reason)}` : ""}`,
-    );
+  const dayAgoMs = cluster.now.getTime() - 86_400_000;
+  for (const { runId, drill, state, verdict, reason, startedAt } of [...drills.runs].reverse())
+    if (startedAt.getTime() > dayAgoMs)
+      news.set(
+        `drill ${runId} ${verdict ?? state}`,
+        `DRILL  ${drill}: ${verdict ?? state}${reason ? `: ${oneLine(reason)}` : ""}`,
+      );
   return news;
 }
 

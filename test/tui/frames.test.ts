@@ -1,0 +1,91 @@
+/** Whole frames: exactly as large as they may be, with every size and screen; and through ink as through the reducer. */
+import { render } from "ink-testing-library";
+import { createElement } from "react";
+import { describe, expect, test } from "vitest";
+import { App } from "../../src/tui/app.tsx";
+import { drawFrame, frameArea } from "../../src/tui/screens/frame.ts";
+import { startSession } from "../../src/tui/session.ts";
+import { startState, topScreens } from "../../src/tui/state/state.ts";
+import { lineWidth } from "../../src/tui/text/line.ts";
+import { cluster, failedJob, openUi, sampleJob } from "../support/ui-state.ts";
+import { until } from "../support/until.ts";
+
+const sizes: readonly [number, number][] = [
+  [80, 24],
+  [200, 60],
+  [60, 16],
+  [100, 30],
+  [132, 43],
+  [61, 50],
+  [200, 17],
+];
+
+describe.each(sizes)("%i × %i", (columns, rows) => {
+  test.each(topScreens)("%s fits, and leaves the last column and row free", (screen) => {
+    const ui = openUi({ columns, rows }).jobs([
+      failedJob(1, "settlement"),
+      ...Array.from({ length: 80 }, (_, i) => sampleJob(i + 2)),
+    ]);
+    ui.press(":", ...screen, "enter");
+    const { width, height } = frameArea(ui.state);
+    const views = [[], ["enter"], ["esc", "?"], ["esc", ":"]] as const;
+    for (const keys of views) {
+      const lines = drawFrame(ui.press(...keys).state);
+      expect(lines.length, `${screen} ${keys}`).toBeLessThanOrEqual(height);
+      for (const one of lines) expect(lineWidth(one), `${screen} ${keys}`).toBeLessThanOrEqual(width);
+    }
+  });
+});
+
+test("a window that is too small says how large it must be", () => {
+  expect(openUi({ columns: 40, rows: 10 }).text()).toBe("40×10: at least 60×16 is needed");
+});
+
+test("the overview says what went wrong, and nothing else in its place", () => {
+  const text = openUi({ columns: 120, rows: 40 })
+    .jobs([failedJob(1, "settlement"), sampleJob(2)])
+    .give("ahead", { fires: 8, counted: 2 })
+    .text();
+  expect(text).toContain("10 expected  2 due  8 to come");
+  expect(text).toContain("1 went wrong");
+  expect(text).toMatch(/✗ failed +02:00 +settlement +2 of 64 shards failed/);
+  expect(text).toContain("scheduler-1 epoch 12");
+});
+
+test("all well is said only when all jobs have been read", () => {
+  const ui = openUi({ columns: 120, rows: 40 }).jobs([sampleJob(2)]);
+  expect(ui.text()).toContain("everything that should have run in 24 hours has run");
+  const jobs = ui.state.picture.jobs!.value;
+  expect(ui.give("jobs", { ...jobs, complete: false }).text()).toContain("still reading");
+});
+
+test("fires that nobody has written down are missing, and named", () => {
+  const text = openUi({ columns: 120, rows: 40 })
+    .jobs([sampleJob(1, { name: "forgotten", unplannedMs: [Date.parse("2026-11-30T02:00:00Z")] })])
+    .text();
+  expect(text).toMatch(/! no record +02:00 +forgotten/);
+  expect(text).toContain("1 missing");
+});
+
+test("ink shows the frame, and keys change it", async () => {
+  const start = startState({
+    size: { columns: 80, rows: 24 },
+    nowMs: 1_000,
+    operator: false,
+    readOnlyReason: "",
+    storeOptions: [],
+    inventory: null,
+  });
+  const session = startSession(start, { colour: false, ascii: false }, () => {});
+  const { jobs } = openUi().jobs([failedJob(1, "settlement")]).state.picture;
+  const { stdin, lastFrame, unmount } = render(createElement(App, { session }));
+  session.send({ type: "data", part: "cluster", value: cluster, nowMs: 1_000 });
+  session.send({ type: "data", part: "jobs", value: jobs!.value, nowMs: 1_000 });
+  const shown = () => session.tickets.redeem(lastFrame() ?? "");
+  await until(() => shown().includes("settlement"), { what: "the failed job on the overview" });
+  stdin.write("2");
+  await until(() => shown().includes("Jobs 1"), { what: "the jobs screen" });
+  stdin.write("q");
+  await until(() => session.current().quit === 0, { what: "the wish to leave" });
+  unmount();
+});
