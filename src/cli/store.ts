@@ -5,6 +5,8 @@ import { defineCommand } from "./command.ts";
 import { buildGrant } from "./store/grant.ts";
 import { buildMigrate } from "./store/migrate.ts";
 import { buildPrune } from "./store/prune.ts";
+import { buildRecordBackup } from "./store/record-backup.ts";
+import { buildRehearseRestore } from "./store/rehearse-restore.ts";
 import { buildReportDisk } from "./store/report-disk.ts";
 import { buildStatus } from "./store/status.ts";
 
@@ -16,7 +18,15 @@ export function build(): Command {
     ],
     exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.refused, ExitCode.unavailable],
   });
-  for (const buildSubcommand of [buildMigrate, buildStatus, buildPrune, buildGrant, buildReportDisk])
+  for (const buildSubcommand of [
+    buildMigrate,
+    buildStatus,
+    buildPrune,
+    buildGrant,
+    buildReportDisk,
+    buildRecordBackup,
+    buildRehearseRestore,
+  ])
     command.addCommand(buildSubcommand());
   return command;
 }

@@ -1,6 +1,7 @@
 /** Every item, by number. */
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem } from "../item.ts";
+import { recordStore } from "./00-record-store.ts";
 import { uniqueConstraint } from "./01-unique-constraint.ts";
 import { triggerAuthority } from "./02-trigger-authority.ts";
 import { blockingPolicy } from "./03-blocking-policy.ts";
@@ -16,6 +17,7 @@ import { retention } from "./13-retention.ts";
 import { peakDuration } from "./14-peak-duration.ts";
 
 export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
+  recordStore,
   uniqueConstraint,
   triggerAuthority,
   blockingPolicy,
