@@ -45,10 +45,11 @@ export interface BookStep {
 
 /** @param book by key: every alert that is not resolved, and the last resolved one of a key that is seen again */
 export function advanceBook(
-  book: ReadonlyMap<string, BookAlert>,
+  before: ReadonlyMap<string, BookAlert>,
   seen: readonly Observation[],
   context: BookContext,
 ): BookStep {
+  const book = new Map([...before].map(([key, alert]) => [key, rewound(alert, context.now)]));
   const alerts: BookAlert[] = [];
   const forgotten: string[] = [];
   const messages: Outgoing[] = [];
@@ -69,6 +70,8 @@ export function advanceBook(
       // Unknown is not gone.
     } else if (alert.opened === null) {
       forgotten.push(alert.key);
+    } else if (before.get(alert.key) !== alert) {
+      alerts.push(alert);
     } else if (context.now.getTime() - alert.lastSeen.getTime() >= context.clearAfterMs) {
       const over = { ...alert, resolved: context.now, quiet: null };
       alerts.push(over);
@@ -76,6 +79,23 @@ export function advanceBook(
     }
   }
   return { alerts, forgotten, messages };
+}
+
+/**
+ * The database's clock went back: waits that began later than now begin anew,
+ * or an alert would be held up by the whole step. An opened one keeps the time
+ * by which its messages are known.
+ */
+function rewound(alert: BookAlert, now: Date): BookAlert {
+  const pending = alert.opened === null && alert.firstSeen > now;
+  if (alert.resolved !== null || !(pending || alert.lastSeen > now || (alert.told && alert.told > now)))
+    return alert;
+  return {
+    ...alert,
+    firstSeen: pending ? now : alert.firstSeen,
+    lastSeen: alert.lastSeen > now ? now : alert.lastSeen,
+    told: alert.told && alert.told > now ? now : alert.told,
+  };
 }
 
 function applyRule(one: Observation, rules: BookContext["rules"]): Observation[] {

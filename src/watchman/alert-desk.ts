@@ -71,8 +71,8 @@ export class AlertDesk implements AlertSink {
   #storeSide: StoreSide = nothingKnown;
   #graceUntil: Date | undefined;
   #clock: { readonly now: Date; readonly atMs: number } | undefined;
-  #round: Promise<void> = Promise.resolve();
-  #busy = false;
+  readonly #rounds = new Set<Promise<void>>();
+  #resending = false;
 
   private constructor({ watch, db, who, log, stopwatchMs = monotonicMs }: DeskOptions, spool: Spool) {
     this.#stopwatchMs = stopwatchMs;
@@ -115,9 +115,9 @@ export class AlertDesk implements AlertSink {
     this.#begin(queue, now);
   }
 
-  /** Waits for the round that is on its way. */
+  /** Waits for the rounds that are on their way. */
   async settled(): Promise<void> {
-    await this.#round;
+    await Promise.all(this.#rounds);
   }
 
   async close(): Promise<void> {
@@ -153,7 +153,7 @@ export class AlertDesk implements AlertSink {
       const messages = [...this.#wanted(step.messages), ...(test?.messages ?? [])];
       await this.#db.transaction(async (tx) => {
         await forgetPending(tx, forgotten);
-        await writeBook(tx, (test ? [...alerts, test.alert] : alerts).map(toRow));
+        await writeBook(tx, (test ? [...alerts, test.alert] : alerts).map(toRow), now);
         await queueDeliveries(tx, messages.map(asNewDelivery), now);
       });
       await noteWatchmanPass(this.#db, this.#who.node, now);
@@ -173,13 +173,15 @@ export class AlertDesk implements AlertSink {
     }
     if (this.#spool.isEmpty) return;
     // A round that still sends from the spool must have noted what it sent.
-    await this.#round;
+    await this.settled();
     const { alerts, deliveries } = this.#spool;
     await this.#db.transaction(async (tx) => {
-      await writeBook(tx, alerts.map(toRow));
+      await writeBook(tx, alerts.map(toRow), now);
       await bringInDeliveries(tx, deliveries);
     });
-    await this.#spool.clear();
+    await this.#spool.clear().catch((error: unknown) => {
+      this.#log.warn({ error }, "the spool could not be emptied");
+    });
     this.#log.info(
       { alerts: alerts.length, messages: deliveries.length },
       "the spool was brought into the store",
@@ -207,6 +209,9 @@ export class AlertDesk implements AlertSink {
     complete: boolean,
   ): BookStep {
     const { rules, routes, silences, everyMs, startUpGraceMs } = this.#watch;
+    // An end further away than a whole grace is from before the database's clock went back.
+    if (this.#graceUntil && this.#graceUntil.getTime() - now.getTime() > startUpGraceMs)
+      this.#graceUntil = now;
     const inGrace = this.#graceUntil
       ? now < this.#graceUntil
       : this.#stopwatchMs() - this.#startedMs < startUpGraceMs;
@@ -233,18 +238,15 @@ export class AlertDesk implements AlertSink {
     );
   }
 
-  /** A slow receiver must not hold up the judging: one round at a time, beside the passes. */
+  /** A slow receiver must hold up neither the judging nor other receivers: rounds go on beside the passes. */
   #begin(queue: DeliveryQueue, now: Date): void {
-    if (this.#busy) return;
-    this.#busy = true;
-    this.#round = this.#deliver(queue, now)
+    const round = this.#deliver(queue, now)
       .catch((error: unknown) => {
         const away = isEscapementError(error) && error.code === "E_STORE_UNAVAILABLE";
         this.#log.warn({ reason: messageOf(error), away }, "a round of deliveries was cut short");
       })
-      .finally(() => {
-        this.#busy = false;
-      });
+      .finally(() => this.#rounds.delete(round));
+    this.#rounds.add(round);
   }
 
   async #deliver(queue: DeliveryQueue, now: Date): Promise<void> {
@@ -257,6 +259,14 @@ export class AlertDesk implements AlertSink {
 
   /** Receivers that forget are told again what is open. */
   async #resend(): Promise<void> {
+    if (this.#resending) return;
+    this.#resending = true;
+    await this.#resendAll().finally(() => {
+      this.#resending = false;
+    });
+  }
+
+  async #resendAll(): Promise<void> {
     for (const channel of this.#channels.values()) {
       if (channel.resendEveryMs === undefined) continue;
       const lastMs = this.#resentMs.get(channel.name) ?? Number.NEGATIVE_INFINITY;

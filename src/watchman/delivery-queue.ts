@@ -15,8 +15,8 @@ import type { Outgoing } from "./alert.ts";
 import type { Spool } from "./spool.ts";
 
 export interface DeliveryQueue {
-  /** Everything that may be tried now, oldest first; nobody else has it before `untilMs` from now. */
-  claim(now: Date, forMs: number): Promise<readonly Delivery[]>;
+  /** Everything that may be tried now, oldest first, but for the channels `except`; nobody else has it for so long. */
+  claim(now: Date, forMs: number, except: readonly string[]): Promise<readonly Delivery[]>;
   accept(deliveries: readonly Delivery[], now: Date): Promise<void>;
   fail(failed: readonly FailedTry[]): Promise<void>;
   /** Tells others, in place of a channel that fails. */
@@ -38,8 +38,9 @@ export class StoreQueue implements DeliveryQueue {
     this.#spool = spool;
   }
 
-  claim(now: Date, forMs: number): Promise<readonly Delivery[]> {
-    return claimDeliveries(this.#db, { now, until: new Date(now.getTime() + forMs), by: this.#node });
+  claim(now: Date, forMs: number, except: readonly string[]): Promise<readonly Delivery[]> {
+    const until = new Date(now.getTime() + forMs);
+    return claimDeliveries(this.#db, { now, until, by: this.#node, except });
   }
 
   /** The store may go while a receiver answers: then the spool remembers, so that nobody is told twice. */

@@ -36,6 +36,8 @@ export class Outbox {
   readonly #log: Log;
   /** By channel: rounds in a row that were not accepted. */
   readonly #failures = new Map<string, number>();
+  /** Channels that a round is at: one that hangs holds up nobody else's next round. */
+  readonly #busy = new Set<string>();
 
   constructor(channels: ReadonlyMap<string, Channel>, settings: DeliverySettings, log: Log) {
     this.#channels = channels;
@@ -54,20 +56,25 @@ export class Outbox {
     return this.#failures.get(channel) ?? 0;
   }
 
-  /** One round: everything that is due, all channels side by side. @param now the database's clock, or what stands for it */
+  /** One round: everything that is due, all channels side by side, but for those that an earlier round is still at. @param now the database's clock, or what stands for it */
   async deliver(queue: DeliveryQueue, now: Date): Promise<DeliveryReport> {
     const report: DeliveryReport = { accepted: 0, failed: 0 };
     const byChannel = new Map<string, Delivery[]>();
-    for (const one of await queue.claim(now, claimMs)) {
+    for (const one of await queue.claim(now, claimMs, [...this.#busy])) {
       const list = byChannel.get(one.channel);
       if (list) list.push(one);
       else byChannel.set(one.channel, [one]);
     }
     const rounds = [...byChannel].map(async ([name, deliveries]) => {
-      const channel = this.#channels.get(name);
-      if (channel) return await this.#round(channel, deliveries, queue, now, report);
-      const error = "the watch file has no such channel any more";
-      await this.#fail(deliveries, error, "final", queue, now, report);
+      this.#busy.add(name);
+      try {
+        const channel = this.#channels.get(name);
+        if (channel) return await this.#round(channel, deliveries, queue, now, report);
+        const error = "the watch file has no such channel any more";
+        await this.#fail(deliveries, error, "final", queue, now, report);
+      } finally {
+        this.#busy.delete(name);
+      }
     });
     const settled = await Promise.allSettled(rounds);
     for (const one of settled) if (one.status === "rejected") throw one.reason;

@@ -45,6 +45,8 @@ import { parseTimeSource } from "./time-source-row.ts";
 /** No success older than this is looked for. */
 const longestMs = 400 * 86_400_000;
 const stepShownMs = 60 * 60_000;
+/** `-infinity` of the store, as a Date. */
+const longAgoMs = -8e15;
 /** Slow looks (the server, the digests) are taken every so many passes. */
 const slowEvery = 10;
 /** Figures of what is usual are renewed for so many jobs a pass. */
@@ -70,6 +72,7 @@ export class PictureReader {
   #passes = 0;
   #baselineAt = 0;
   #virtualAddressHeldAt: Date | null = null;
+  #givenBackAt: Date | null = null;
 
   constructor(
     db: Database,
@@ -104,13 +107,14 @@ export class PictureReader {
     const schedulers = (await readSchedulerViews(tx)).map(parseTimeSource);
     const executors = (await readExecutorViews(tx)).map(parseTimeSource);
     this.#learnVirtualAddress(schedulers, now);
+    const expiresAt = this.#leaseEnd(leader, schedulers, now);
     const overdue = new Date(now.getTime() - leaseOverdueMs);
     const sample = { at: now, ...(await readBacklogSample(tx, now)) };
     const oldest = now.getTime() - 2 * this.#settings.backlogForMs;
     this.#backlog = [...this.#backlog.filter(({ at }) => at.getTime() >= oldest && at < now), sample];
     return {
       now,
-      leader,
+      leader: { ...leader, expiresAt },
       timeZoneData,
       schedulers,
       executors,
@@ -130,6 +134,18 @@ export class PictureReader {
       storeDisks: await readStoreDisks(tx),
       virtualAddressHeldAt: this.#virtualAddressHeldAt,
     };
+  }
+
+  /** A lease that was given back has no end of its own: its holder's last word counts, or when we first saw it so. */
+  #leaseEnd(leader: Picture["leader"], schedulers: readonly WatchedScheduler[], now: Date): Date {
+    const givenBack = leader.epoch > 0 && leader.expiresAt.getTime() < longAgoMs;
+    if (!givenBack) {
+      this.#givenBackAt = null;
+      return leader.expiresAt;
+    }
+    if (this.#givenBackAt === null || this.#givenBackAt > now) this.#givenBackAt = now;
+    const lastWord = schedulers.find(({ node }) => node === leader.node)?.lastSeen;
+    return lastWord && lastWord < this.#givenBackAt ? lastWord : this.#givenBackAt;
   }
 
   /** A row says how it is now; since when nobody holds it must be remembered. */

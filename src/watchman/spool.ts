@@ -82,8 +82,8 @@ export class Spool implements DeliveryQueue {
     await this.#append(lines);
   }
 
-  async claim(now: Date): Promise<readonly Delivery[]> {
-    const pending = this.#pending();
+  async claim(now: Date, _forMs: number, except: readonly string[]): Promise<readonly Delivery[]> {
+    const pending = this.#pending().filter(({ delivery }) => !except.includes(delivery.channel));
     const due = new Set(pending.filter((one) => one.nextTryAt <= now).map((one) => one.delivery.channel));
     return pending
       .filter((one) => due.has(one.delivery.channel))
@@ -128,11 +128,11 @@ export class Spool implements DeliveryQueue {
     await this.save(alerts, deliveries, now);
   }
 
-  /** Forgets everything: the store has it. */
+  /** Forgets everything: the store has it. A file that stays is read again by the next process, which does no harm. @throws what the disk says */
   async clear(): Promise<void> {
-    await rm(this.#file, { force: true });
     this.#alerts.clear();
     this.#waiting.clear();
+    await rm(this.#file, { force: true });
     this.#torn = false;
   }
 

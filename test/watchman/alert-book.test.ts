@@ -202,3 +202,28 @@ test("what others have noted alerts at once", () => {
   expect(all.pass([finding("a", { noted: true })])).toEqual(["ops open a warning"]);
   expect(all.book.get("a")?.watched).toBe(false);
 });
+
+test("a database clock that goes back by an hour delays neither an alert, nor its end, nor its escalation", () => {
+  const all = new BookRehearsal();
+  const route = { match: {}, channels: ["ops"], fallback: [] };
+  all.context = { routes: [{ ...route, escalation: { afterMs: minuteMs, to: ["boss"] } }] };
+  all.pass([finding("open")]);
+  all.pass([finding("open"), finding("pending")]);
+  all.nowMs -= 60 * minuteMs;
+  expect(all.pass([finding("open"), finding("pending")])).toEqual([]);
+  expect(all.pass([finding("open"), finding("pending")])).toEqual(["ops open pending warning"]);
+  expect(all.pass([finding("open"), finding("pending")])).toEqual(["boss escalated open warning"]);
+  all.pass([]);
+  expect(all.pass([]).sort()).toEqual([
+    "boss resolved open warning",
+    "ops resolved open warning",
+    "ops resolved pending warning",
+  ]);
+  // What was gone the moment the clock went back ends as well.
+  all.pass([finding("late")]);
+  all.pass([finding("late")]);
+  all.nowMs -= 60 * minuteMs;
+  all.pass([]);
+  all.pass([]);
+  expect(all.pass([])).toEqual(["ops resolved late warning"]);
+});

@@ -211,3 +211,25 @@ test("the store's disks are judged as their host has reported them, and are call
   await reportDisks(db, "db-1", [{ path: "/wal", totalBytes: 1e12, freeBytes: 9e11 }]);
   expect((await watch.read()).storeDisks.map(({ path }) => path)).toEqual(["/wal"]);
 });
+
+test("a lease that was given back counts from its holder's last word, and without one from when that was seen", async () => {
+  const watch = await WatchBench.open();
+  await watch.bench.executor();
+  const { db } = watch.bench;
+  await db.query("UPDATE escapement.leader SET expires_at = '-infinity'");
+  const first = await watch.read();
+  expect(first.leader.expiresAt).toEqual(first.now);
+  expect(judge(first, watch.settings)).toEqual([]);
+  // The next pass does not begin to count anew.
+  const second = await watch.read();
+  expect(second.leader.expiresAt).toEqual(first.now);
+  const later = { ...second, now: new Date(first.now.getTime() + 61_000) };
+  expect(judge(later, watch.settings)).toMatchObject([
+    { rule: "no-leader", message: expect.stringMatching(/ended .* ago/) },
+  ]);
+  await db.query(
+    `INSERT INTO escapement.scheduler (incarnation, node, host, pid, version, time_zone_data, role, last_seen)
+     VALUES (gen_random_uuid(), 'test', 'a', 1, '', '', 'stopped', clock_timestamp() - interval '2 minutes')`,
+  );
+  expect(await watch.rules()).toEqual(["no-leader"]);
+});

@@ -67,10 +67,14 @@ export async function listBook(
   return rows;
 }
 
-/** Writes alerts as they are now. What others count (`count`, and acknowledgements by people) is left alone. */
+/**
+ * Writes alerts as they are now. A row from after `now` was written before the
+ * database's clock went back: what is written now is newer. What others count (`count`, and acknowledgements by people) is left alone.
+ */
 export async function writeBook(
   db: Queryable,
   alerts: readonly Omit<BookRow, "count" | "acknowledgedBy">[],
+  now: Date,
 ): Promise<void> {
   if (alerts.length === 0) return;
   await db.query(
@@ -89,12 +93,12 @@ export async function writeBook(
        last_at = CASE WHEN excluded.watched THEN excluded.last_at ELSE o.last_at END, first_at = excluded.first_at,
        opened_at = excluded.opened_at, resolved_at = excluded.resolved_at, escalated_at = excluded.escalated_at,
        told_at = excluded.told_at, told_severity = excluded.told_severity, quiet = excluded.quiet, channels = excluded.channels,
-       acknowledged_at = CASE WHEN excluded.first_at > o.first_at THEN NULL ELSE o.acknowledged_at END,
-       acknowledged_by = CASE WHEN excluded.first_at > o.first_at THEN NULL ELSE o.acknowledged_by END,
-       episode = CASE WHEN excluded.first_at > o.first_at THEN greatest(excluded.episode, o.episode + 1) ELSE o.episode END
+       acknowledged_at = CASE WHEN excluded.first_at > o.first_at OR (o.first_at > $2 AND excluded.first_at <> o.first_at) THEN NULL ELSE o.acknowledged_at END,
+       acknowledged_by = CASE WHEN excluded.first_at > o.first_at OR (o.first_at > $2 AND excluded.first_at <> o.first_at) THEN NULL ELSE o.acknowledged_by END,
+       episode = CASE WHEN excluded.first_at > o.first_at OR (o.first_at > $2 AND excluded.first_at <> o.first_at) THEN greatest(excluded.episode, o.episode + 1) ELSE o.episode END
      -- From a spool may come what is older than what is known.
-     WHERE excluded.first_at >= o.first_at`,
-    [JSON.stringify(alerts)],
+     WHERE excluded.first_at >= o.first_at OR o.first_at > $2`,
+    [JSON.stringify(alerts), now],
   );
 }
 

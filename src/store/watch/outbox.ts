@@ -44,23 +44,30 @@ export async function queueDeliveries(
 
 /**
  * Claims what is due: of every channel that has something due, all that waits,
- * oldest first. A claim that is not settled until `claimUntil` ends by itself.
+ * oldest first. A claim that is not settled until `until` ends by itself. What
+ * is from after `now` is from before the database's clock went back: it is due.
  */
 export async function claimDeliveries(
   db: Queryable,
-  claim: { readonly now: Date; readonly until: Date; readonly by: string; readonly limit?: number },
+  claim: {
+    readonly now: Date;
+    readonly until: Date;
+    readonly by: string;
+    readonly except: readonly string[];
+    readonly limit?: number;
+  },
 ): Promise<Delivery[]> {
   const { rows } = await db.query<Delivery>(
     `UPDATE escapement.alert_delivery d SET claimed_by = $3, claimed_until = $2
      WHERE d.delivery_id IN (
        SELECT w.delivery_id FROM escapement.alert_delivery w
-       WHERE w.state = 'pending' AND coalesce(w.claimed_until, '-infinity') <= $1 AND w.channel IN (
+       WHERE w.state = 'pending' AND w.channel <> ALL ($5::text[]) AND (coalesce(w.claimed_until, '-infinity') <= $1 OR w.created_at > $1) AND w.channel IN (
          SELECT r.channel FROM escapement.alert_delivery r
-         WHERE r.state = 'pending' AND r.next_try_at <= $1 AND coalesce(r.claimed_until, '-infinity') <= $1)
+         WHERE r.state = 'pending' AND (r.next_try_at <= $1 AND coalesce(r.claimed_until, '-infinity') <= $1 OR r.created_at > $1))
        ORDER BY w.delivery_id LIMIT $4 FOR UPDATE SKIP LOCKED)
      RETURNING d.delivery_id AS "deliveryId", d.message_id AS "messageId", d.channel, d.alert_key AS "alertKey",
        d.fallback, d.message, d.attempts, d.created_at AS "createdAt"`,
-    [claim.now, claim.until, claim.by, claim.limit ?? 1_000],
+    [claim.now, claim.until, claim.by, claim.limit ?? 1_000, claim.except],
   );
   return rows.sort((a, b) => a.deliveryId - b.deliveryId);
 }
