@@ -50,7 +50,7 @@ export async function loadDefinitions(
   const { loadProfiles } = await import("../../provision/profile/load-profiles.ts");
   const { compileProfile } = await import("../../provision/profile/compile-profile.ts");
   const { lintInventory } = await import("../../provision/profile/lint-inventory.ts");
-  const profiles = await loadProfiles(options.profiles ?? []);
+  const profiles = options.profiles ? await loadProfiles(options.profiles) : await shippedAlone(loadProfiles);
   failOnProblems(profiles.problems);
   failOnProblems(lintInventory(inventory, profiles));
   return {
@@ -72,8 +72,18 @@ function schedulerOf(host: InventoryHost, { profiles }: ProfileSet) {
   return { address: typeof own === "string" ? own : host.target.address, port: httpPort };
 }
 
+/** Most sites have no profiles of their own. */
+async function shippedAlone(load: () => Promise<ProfileSet>): Promise<ProfileSet> {
+  const { cachedProfiles } = await import("../../provision/profile/profile-cache.ts");
+  const { shippedProfiles } = await import("../../provision/profile/shipped-profiles.ts");
+  return cachedProfiles(join(cacheFolder(), "profiles"), shippedProfiles(), load);
+}
+
+function cacheFolder(): string {
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "escapement");
+}
+
 async function cacheFor(scope: string, { freshFacts = false }: DefinitionOptions): Promise<FactCache> {
   const { factCache } = await import("../../provision/plan/fact-cache.ts");
-  const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "escapement", "facts");
-  return factCache(folder, scope, freshFacts ? -1 : factAgeMs);
+  return factCache(join(cacheFolder(), "facts"), scope, freshFacts ? -1 : factAgeMs);
 }

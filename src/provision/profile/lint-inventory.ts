@@ -23,10 +23,12 @@ export function lintInventory(inventory: InventoryDefinition, profiles: ProfileS
     ];
   });
   if (unknown.length > 0) return unknown.sort(compareProblems);
+  const waiting = inventory.hosts.filter(({ profile = "" }) =>
+    profiles.profiles.get(profile)?.resources.some(({ resource }) => resource.after.length > 0),
+  );
+  if (waiting.length === 0) return [];
   const facts = parseGathered("", "nothing");
-  const after = inventory.hosts
-    .filter(({ profile }) => profile !== undefined)
-    .flatMap(({ name }) => unknownAfter({ host: name, inventory, profiles, facts }));
+  const after = waiting.flatMap(({ name }) => unknownAfter({ host: name, inventory, profiles, facts }));
   // Hosts of one profile have its mistakes in common.
   return [...new Map(after.map((one) => [JSON.stringify(one), one])).values()].sort(compareProblems);
 }

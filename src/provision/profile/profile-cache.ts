@@ -1,0 +1,91 @@
+/**
+ * The shipped profiles as they were read last. Reading them is a third of what
+ * a plan costs this machine, and they change with the program only. The name of
+ * the cached file is the digest of every byte that the result depends on, so
+ * that nothing old is ever taken for them.
+ */
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { SectionName } from "../../spec/host-profile-schema.ts";
+import type { Position } from "../../spec/problem.ts";
+import type { ProfileSet } from "./load-profiles.ts";
+import { type PlacedResource, type ResolvedProfile, Section } from "./resolved-profile.ts";
+
+interface StoredSection {
+  readonly name: SectionName;
+  readonly value: never;
+  readonly at: Position;
+  readonly places: readonly (readonly [string, Position])[];
+}
+
+interface StoredProfile {
+  readonly name: string;
+  readonly at: Position;
+  readonly sections: readonly StoredSection[];
+  readonly resources: readonly PlacedResource[];
+}
+
+/**
+ * @param folder of the cache; @param shipped the folder of the profiles
+ * @param load reads them when there is nothing cached; only what has no problems is kept
+ */
+export async function cachedProfiles(
+  folder: string,
+  shipped: string,
+  load: () => Promise<ProfileSet>,
+): Promise<ProfileSet> {
+  const file = join(folder, `profiles-${await keyOf(shipped)}.json`);
+  try {
+    return restore(JSON.parse(await readFile(file, "utf8")));
+  } catch {
+    // None yet, or one that cannot be read: it is written anew.
+  }
+  const set = await load();
+  if (set.problems.length > 0) return set;
+  const temporary = `${file}.${process.pid}`;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(temporary, JSON.stringify(store(set)), { mode: 0o600 });
+    await rename(temporary, file);
+  } catch {
+    // Without a cache they are read again: slower, and right.
+  }
+  return set;
+}
+
+/** The files, the path they are called by, and the program that reads them. */
+async function keyOf(shipped: string): Promise<string> {
+  const program = await stat(fileURLToPath(import.meta.url));
+  const hash = createHash("sha256").update(`${shipped}\0${program.size}\0${program.mtimeMs}\0`);
+  const names = (await readdir(shipped, { recursive: true })).filter((name) => /\.ya?ml$/.test(name)).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(shipped, name))));
+  for (const [i, name] of names.entries()) hash.update(`${name}\0${texts[i]!.length}\0`).update(texts[i]!);
+  return hash.digest("hex").slice(0, 32);
+}
+
+function store({ profiles, warnings }: ProfileSet) {
+  const stored = [...profiles.values()].map((profile): StoredProfile => {
+    const { name, at, resources } = profile;
+    const sections = [...profile.sections.values()].map((one) => ({
+      name: one.name,
+      value: one.value as never,
+      at: one.at,
+      places: [...one.places],
+    }));
+    return { name, at, sections, resources };
+  });
+  return { profiles: stored, warnings };
+}
+
+function restore({ profiles, warnings }: ReturnType<typeof store>): ProfileSet {
+  const restored = profiles.map(({ name, at, sections, resources }): [string, ResolvedProfile] => {
+    const made = sections.map((one): [SectionName, Section<SectionName>] => [
+      one.name,
+      new Section(one.name, one.value, one.at, new Map(one.places)),
+    ]);
+    return [name, { name, at, sections: new Map(made), resources }];
+  });
+  return { profiles: new Map(restored), problems: [], warnings };
+}

@@ -1,0 +1,61 @@
+/** Cached profiles are the ones that were read, and never older ones. */
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { loadProfiles, type ProfileSet } from "../../../src/provision/profile/load-profiles.ts";
+import { cachedProfiles } from "../../../src/provision/profile/profile-cache.ts";
+import { shippedSet } from "./site.ts";
+
+function bench() {
+  const folder = mkdtempSync(join(tmpdir(), "escapement-profile-cache-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const shipped = join(folder, "profiles");
+  cpSync("profiles", shipped, { recursive: true });
+  const cache = join(folder, "cache");
+  let loads = 0;
+  const get = (set?: ProfileSet) =>
+    cachedProfiles(cache, shipped, async () => {
+      loads += 1;
+      return set ?? loadProfiles();
+    });
+  return { shipped, cache, get, loads: () => loads };
+}
+
+test("what comes back is equal, places included, and nothing is read a second time", async () => {
+  const { get, loads } = bench();
+  const first = await get();
+  const second = await get();
+  expect(loads()).toBe(1);
+  expect(second).toEqual(first);
+  expect(second).toEqual(await shippedSet());
+  const place = (set: ProfileSet) =>
+    set.profiles.get("scheduler")?.sections.get("virtualIp")?.placeOf("check.fall");
+  expect(place(second)).toEqual(place(first));
+  expect(place(second)).toMatchObject({ line: expect.any(Number) });
+});
+
+test("a profile that was changed, or came beside, is read; so is a cache that is broken", async () => {
+  const { shipped, cache, get, loads } = bench();
+  await get();
+  appendFileSync(join(shipped, "scheduler.yaml"), "# changed\n");
+  await get();
+  expect(loads()).toBe(2);
+  writeFileSync(join(shipped, "another.yaml"), "");
+  await get();
+  expect(loads()).toBe(3);
+  for (const name of readdirSync(cache)) writeFileSync(join(cache, name), '{"profiles":7}');
+  await get();
+  expect(loads()).toBe(4);
+  await get();
+  expect(loads()).toBe(4);
+});
+
+test("profiles with problems are not kept", async () => {
+  const { get, loads } = bench();
+  const problem = { file: "x", line: 1, column: 1, path: "", message: "is wrong" };
+  const broken: ProfileSet = { profiles: new Map(), problems: [problem], warnings: [] };
+  expect(await get(broken)).toBe(broken);
+  await get();
+  expect(loads()).toBe(2);
+});
