@@ -110,7 +110,8 @@ unit_proof() {
   read_unit "$o_unit"
   case $o_fault in
     kill)
-      same_process || effect=true
+      # Dead is dead, whether or not systemd has come round to bury it.
+      { same_process && [ "$p_state" != Z ] && [ "$p_state" != X ]; } || effect=true
       facts="pidBefore $s_pid pidNow $u_MainPID active $u_ActiveState restarts $u_NRestarts"
       ;;
     stop)

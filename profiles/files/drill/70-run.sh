@@ -27,8 +27,8 @@ run_drill() {
   fi
   release_lock
   hold
-  restore_run "run"
-  finish_run
+  restore_run run
+  finish_run run
 }
 
 # Watches the fault until its time is over, someone asks for the end, or it is no longer what it was.
@@ -43,6 +43,8 @@ hold() {
     [ "$now" -lt "${hold_end:-0}" ] || return 0
     if [ "$now" -ge $next ]; then
       next=$((now + every))
+      # Until it is in effect, often; but not for ever.
+      [ $holding = yes ] || [ "$now" -gt $((hold_end - o_holdSeconds * 1000 + 5000)) ] || next=$((now + 200))
       lost=''
       "${group}_proof"
       [ ! -e "$run/restored" ] || return 0
@@ -123,7 +125,7 @@ lifted() {
   esac
 }
 
-# Waits until what was running runs, looks for what is left, and ends the run. Once.
+# Waits until what was running runs, looks for what is left, and ends the run. Once. $1: who.
 finish_run() {
   if ! has_event ended; then
     settle
@@ -139,6 +141,9 @@ finish_run() {
   fi
   # Between these two lines a kill leaves dead-men that find nothing to do, and then do the same.
   if [ -e "$work/current" ] && [ "$(cat "$work/current")" = "$id" ]; then rm -f "$work/current"; fi
+  # A run that was found stopped, or hangs, ends here; what it would do next is done.
+  case ${1:-} in run | main-gone) ;; *) systemctl stop --no-block "$prefix-$id.service" 2>/dev/null ;; esac
+  # Last: the keeper may be who says this.
   disarm
 }
 
@@ -163,7 +168,7 @@ keep_watch() {
     sleep "$((left / 1000)).$(printf %03d $((left % 1000)))"
   done
   restore_run keeper
-  finish_run
+  finish_run keeper
 }
 
 # After a start of the host: what a run of an earlier boot has left behind.

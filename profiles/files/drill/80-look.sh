@@ -137,7 +137,7 @@ halt() {
   boot_ms
   echo "halted true $((now - began))"
   # The run ends itself; where it is gone, nobody else will before the deadline.
-  systemctl is-active --quiet "$prefix-$id.service" || finish_run
+  systemctl is-active --quiet "$prefix-$id.service" || finish_run halt
 }
 
 # With no run on, whatever of ours there is is left over.

@@ -29,7 +29,7 @@ case $verb in
       keep) keep_watch ;;
       restore)
         restore_run "${2:-nobody}"
-        finish_run
+        finish_run "${2:-nobody}"
         ;;
     esac
     ;;

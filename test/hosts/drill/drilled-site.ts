@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import type { DrillReport } from "../../../src/chaos/drill/drill-report.ts";
+import { localAddressTowards } from "../../../src/cli/drill/local-address.ts";
 import type { HostLab } from "../../../src/lab/hosts/host-lab.ts";
 import type { OwnCopy } from "../playbook/own-copy.ts";
 import { settlementSite } from "../playbook/settlement-site.ts";
@@ -75,13 +76,13 @@ export class DrilledSite {
 
   /** A site's controller is a host of the inventory; here it is the machine of the lab. */
   async #letControllerIn(): Promise<void> {
-    const gateway = "$(ip route show default | awk '{ print $3; exit }')";
+    const store = this.#lab.hosts.find(({ profile }) => profile === "record-store")!;
+    const own = await localAddressTowards(store.address);
     await shell(
       this.#lab,
-      "store-1",
-      `gateway=${gateway}; [ -n "$gateway" ] || gateway=$(who am i | sed -n 's/.*(\\(.*\\))/\\1/p')
-       echo "host escapement all $gateway/32 scram-sha-256" >> /etc/postgresql/15/main/pg_hba.conf
-       nft insert rule inet escapement input ip saddr $gateway tcp dport 5432 accept
+      store.name,
+      `echo "host escapement all ${own}/32 scram-sha-256" >> /etc/postgresql/15/main/pg_hba.conf
+       nft insert rule inet escapement input ip saddr ${own} tcp dport 5432 accept
        systemctl reload postgresql@15-main`,
     );
   }

@@ -184,6 +184,22 @@ describe.skipIf(noHosts)("a drill on a host", () => {
     expect(await host.audit()).toEqual(clean);
   });
 
+  test.each([
+    ["timer", "keeper.service"],
+    ["keeper", "timer.timer"],
+  ])("the %s alone brings the host back while the run hangs", async (deadMan, other) => {
+    const run = await begin({ fault: "pause", unit: victim, holdSeconds: 3, limitSeconds: 5 });
+    await seen(run, "holding");
+    await sh(`systemctl stop escapement-drill-${run}-${other}
+      systemctl kill --signal=STOP escapement-drill-${run}.service
+      systemctl kill --signal=KILL escapement-drill-${run}-keeper.service 2>/dev/null || :`);
+    const events = await ended(run);
+    const restored = events.find(({ event }) => event === "restored")!;
+    expect(restored.detail).toMatchObject({ by: deadMan, lifted: true });
+    expect(restored.bootMs).toBeGreaterThanOrEqual(Number(events[0]!.detail.deadlineBootMs));
+    expect(await host.audit()).toEqual(clean);
+  });
+
   test("what is left over is found, and swept by halt", async () => {
     await sh(`nft add table inet escapement_drill; touch /srv/fill/.escapement-drill-fill
       mkdir -p /run/systemd/system/${victim}.d; echo '[Service]' > /run/systemd/system/${victim}.d/escapement-drill.conf
