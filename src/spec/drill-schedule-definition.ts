@@ -1,6 +1,5 @@
 /** A timetable of drills as the program sees it: plain data, kept whole with every job that is made of it. */
 import type { DrillClass } from "./drill-definition.ts";
-import type { Position } from "./problem.ts";
 
 /** From 0, Sunday, as in cron expressions. */
 export type Weekday = 0 | 1 | 2 | 3 | 4 | 5 | 6;
@@ -60,8 +59,4 @@ export interface DrillScheduleDefinition {
   readonly controller: DrillController;
   /** Of one drill with all its variants. */
   readonly timeoutMs: number;
-}
-
-export interface ResolvedDrillSchedule extends Position {
-  readonly definition: DrillScheduleDefinition;
 }

@@ -8,6 +8,7 @@ import { defineCommand } from "../command.ts";
 import { countOption } from "../parse-option.ts";
 import { type StoreOptions, withStore, withStoreOptions } from "../store-url.ts";
 import { paint, print, printJson, table } from "../terminal.ts";
+import { requireRun, showRun } from "./show-run.ts";
 
 interface HistoryOptions extends StoreOptions {
   readonly limit: number;
@@ -23,17 +24,21 @@ export function buildHistory(): Command {
     examples: [
       "escapement drill history --cluster cluster.yaml",
       "escapement drill history --class executor-killed --limit 5 --json",
+      "escapement drill history 3f2a9c10",
     ],
     exitCodes: [ExitCode.ok, ExitCode.unavailable],
+    notes: "With a run, what the records keep of it; report and history are files beside its controller.",
   })
+    .argument("[run]", "a run: its id, or the beginning of it")
     .option("--limit <n>", "how many", countOption(1, 1_000), 20)
     .option("--class <name>", "only runs of this class")
     .option("--drill <name>", "only runs of this drill")
     .option("--json", "print one JSON document");
-  return withStoreOptions(command).action(async (options: HistoryOptions) => {
+  return withStoreOptions(command).action(async (wanted: string | undefined, options: HistoryOptions) => {
     const { latestDrills, listDrillRuns } = await import("../../store/drill/drill-run.ts");
     const { readStoreTime } = await import("../../store/store-time.ts");
     await withStore(options, async (db) => {
+      if (wanted !== undefined) return showRun(await requireRun(db, wanted), options.json === true);
       const runs = await listDrillRuns(db, {
         limit: options.limit,
         ...(options.class !== undefined && { class: options.class }),

@@ -155,5 +155,8 @@ test("status shows where a run is; --watch ends with it; history keeps it", asyn
     ]),
     runs: [{ runId, verdict: "pass" }],
   });
+  const one = await withStore("history", runId.slice(0, 8));
+  expect(one.stdout).toMatch(/^kill-executor {2}pass: all well\nrun +0b9d8a52-/);
+  expect((await withStore("history", "ffff")).code).toBe(64);
   expect((await withStore("history", "--class", "network-cut")).stdout).toMatch(/no run$/m);
 });
