@@ -19,7 +19,10 @@ export async function requireRun(db: Queryable, id: string): Promise<DrillRunRow
 }
 
 export function showRun(run: DrillRunRow, json: boolean): void {
-  if (json) return printJson({ run });
+  if (json) {
+    printJson({ run });
+    return;
+  }
   const line = (name: string, text: string | null | undefined) => {
     if (text) print(`${paint.dim(name.padEnd(9))} ${text}`);
   };
