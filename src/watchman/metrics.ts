@@ -65,8 +65,15 @@ export class WatchmanMetrics {
     this.#of("escapement_watchman_leader", "1 while somebody holds the lease.", ({ leader, now }, gauge) =>
       gauge.set(leader.expiresAt > now ? 1 : 0),
     );
-    this.#of("escapement_watchman_executors", "Executors whose lease lives.", ({ executors, now }, gauge) =>
-      gauge.set(executors.filter(({ state, leaseUntil }) => state === "active" && leaseUntil > now).length),
+    this.#of(
+      "escapement_watchman_executors",
+      "Executors that take jobs and whose lease lives.",
+      ({ executors, now }, gauge) =>
+        gauge.set(
+          executors.filter(
+            ({ state, leaseUntil, controlOnly }) => state === "active" && !controlOnly && leaseUntil > now,
+          ).length,
+        ),
     );
     this.#of("escapement_watchman_absent_fires", "Expected fires without a record.", (picture, gauge) =>
       gauge.set(picture.absentFires.length),

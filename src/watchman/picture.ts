@@ -134,6 +134,8 @@ export interface WatchedExecutor {
   readonly leaseMs: number;
   readonly leaseUntil: Date;
   readonly slots: number;
+  /** It takes work of the class control alone: drills, and no job that people wait for. */
+  readonly controlOnly: boolean;
   readonly offsetMs: number | null;
   readonly timeSource: HostTimeSource | null;
 }

@@ -148,6 +148,16 @@ test.each<[string, Partial<Picture>, string[], Partial<WatchSettings>?]>([
     ["no-executor", "executor-silent"],
   ],
   [
+    "no executor but one that takes drills alone",
+    {
+      executors: [
+        ...picture().executors.map((one) => ({ ...one, leaseUntil: at(-2 * minute) })),
+        { ...picture().executors[0]!, node: "drills", controlOnly: true },
+      ],
+    },
+    ["no-executor", "executor-silent"],
+  ],
+  [
     "an executor that was stopped, and another one",
     {
       executors: [

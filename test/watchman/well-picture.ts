@@ -86,6 +86,7 @@ export function picture(change: Partial<Picture> = {}): Picture {
         leaseMs: 15_000,
         leaseUntil: at(9_000),
         slots: 8,
+        controlOnly: false,
         offsetMs: 1,
         timeSource: timeSource(),
       },

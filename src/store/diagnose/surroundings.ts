@@ -81,7 +81,9 @@ export async function readSurroundings(db: Queryable, from: Date, to: Date): Pro
     [from],
   );
   const executors = await db.query<ProcessLife>(
-    `SELECT node, started_at AS "startedAt", coalesce(ended_at, lease_until) AS until, state = 'active' AS working,
+    `SELECT node, started_at AS "startedAt", coalesce(ended_at, lease_until) AS until,
+       -- One that takes drills alone starts no job that somebody waits for.
+       state = 'active' AND cpu_slots + memory_slots + io_slots > 0 AS working,
        cpu_slots + memory_slots + io_slots + control_slots AS slots
      FROM escapement.executor WHERE coalesce(ended_at, lease_until) >= $1 ORDER BY started_at`,
     [from],

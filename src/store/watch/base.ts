@@ -54,6 +54,7 @@ export interface ExecutorView {
   readonly leaseMs: number;
   readonly leaseUntil: Date;
   readonly slots: number;
+  readonly controlOnly: boolean;
   readonly offsetMs: number | null;
   readonly timeSource: unknown;
 }
@@ -63,7 +64,7 @@ export async function readExecutorViews(db: Queryable): Promise<ExecutorView[]> 
   const { rows } = await db.query<ExecutorView>(
     `SELECT DISTINCT ON (node) incarnation, node, host, state, lease_ms AS "leaseMs", lease_until AS "leaseUntil",
        cpu_slots + memory_slots + io_slots + control_slots AS slots, offset_ms AS "offsetMs",
-       time_source AS "timeSource"
+       time_source AS "timeSource", cpu_slots + memory_slots + io_slots = 0 AND control_slots > 0 AS "controlOnly"
      FROM escapement.executor ORDER BY node, lease_until DESC, started_at DESC`,
   );
   return rows;

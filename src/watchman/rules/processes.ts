@@ -8,8 +8,11 @@ export const noExecutor: Rule = (picture, settings) => {
   if (!executorsAreAbsent(picture)) return [];
   // A restart of the only executor is shorter than this.
   const limit = picture.now.getTime() - settings.silentMs;
-  if (picture.executors.some(({ leaseUntil, state }) => state !== "draining" && leaseUntil.getTime() > limit))
-    return [];
+  const recent = picture.executors.some(
+    ({ leaseUntil, state, controlOnly }) =>
+      state !== "draining" && !controlOnly && leaseUntil.getTime() > limit,
+  );
+  if (recent) return [];
   return [
     {
       rule: "no-executor",

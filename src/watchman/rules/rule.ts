@@ -29,9 +29,11 @@ export function leaderIsAbsent(picture: Picture, settings: WatchSettings): boole
   return picture.leader.expiresAt.getTime() < picture.now.getTime() - settings.leaderAbsentMs;
 }
 
-/** True when no executor holds a living lease. */
+/** True when no executor that takes jobs holds a living lease. */
 export function executorsAreAbsent(picture: Picture): boolean {
-  return !picture.executors.some(({ state, leaseUntil }) => state === "active" && leaseUntil > picture.now);
+  return !picture.executors.some(
+    ({ state, leaseUntil, controlOnly }) => state === "active" && !controlOnly && leaseUntil > picture.now,
+  );
 }
 
 /** The common cause of work that does not go on, where there is one. */

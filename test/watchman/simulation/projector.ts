@@ -74,6 +74,7 @@ export class Projector {
         leaseMs: 15_000,
         leaseUntil: new Date(noExecutor ? noExecutor.from + 10 * second : t + 10 * second),
         slots: 8,
+        controlOnly: false,
         offsetMs: offset("exec-1"),
         timeSource: timeSource({ at: new Date(t - 50 * second), isSynchronized: !fault("unsynchronised") }),
       },
