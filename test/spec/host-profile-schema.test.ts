@@ -70,7 +70,7 @@ test("the base profile alone has no field that must be there", () => {
 });
 
 test("fields that must be there after the includes are counted to the innermost", () => {
-  expect(sectionNames).toHaveLength(14);
+  expect(sectionNames).toHaveLength(15);
   expect(requiredFields("timeZone")).toEqual(["zone", "hardwareClock"]);
   expect(requiredFields("firewall")).toEqual(["incoming", "services"]);
   expect(requiredFields("kernel")).toContain("keepalive.probes");
