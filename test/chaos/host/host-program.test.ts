@@ -23,9 +23,9 @@ let count = 0;
 function run(script: string): { text: string; code: number | null } {
   count += 1;
   const own = join(folder, String(count));
-  execFileSync("mkdir", ["-p", join(own, "settings"), join(own, "work/r"), join(own, "kept/runs/r")]);
-  const moved = `settings=${own}/settings kept=${own}/kept work=${own}/work id=r run=${own}/work/r\n`;
-  writeFileSync(join(own, "work/r/events"), "");
+  execFileSync("mkdir", ["-p", join(own, "settings"), join(own, "run/r"), join(own, "kept/runs/r")]);
+  const moved = `own=${own}\nsettings=$own/settings kept=$own/kept work=$own/run id=r run=$own/run/r\n`;
+  writeFileSync(join(own, "run/r/events"), "");
   writeFileSync(join(own, "script"), `${beforeVerbs}\n${moved}${script}`);
   const { stdout, stderr, status } = spawnSync("sh", [join(own, "script")], { encoding: "utf8" });
   return { text: `${stdout}${stderr}`.trim(), code: status };

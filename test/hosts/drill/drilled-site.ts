@@ -83,7 +83,7 @@ export class DrilledSite {
       store.name,
       `echo "host escapement all ${own}/32 scram-sha-256" >> /etc/postgresql/15/main/pg_hba.conf
        nft insert rule inet escapement input ip saddr ${own} tcp dport 5432 accept
-       systemctl reload postgresql@15-main`,
+       runuser -u postgres -- psql -XAtq -c 'SELECT pg_reload_conf()'`,
     );
   }
 }

@@ -119,7 +119,7 @@ describe.skipIf(noHosts)("drills whose every part is killed", () => {
       .find((word) => word.startsWith("--target="))!
       .slice("--target=".length);
     try {
-      return readFileSync(`/proc/${leader}/root/run/escapement-drill/${run}/events`, "utf8")
+      return readFileSync(join("/proc", leader, "root", "run/escapement-drill", run, "events"), "utf8")
         .split("\n")
         .flatMap((line) => readEvent(line) ?? []);
     } catch {
