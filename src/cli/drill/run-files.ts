@@ -11,10 +11,14 @@ export function runFolder(inventory: string, wanted: string | undefined, runId: 
 
 /** @returns the files, the report first */
 export async function writeRunFiles(folder: string, { report, history }: DrillResult): Promise<string[]> {
+  const { drillTimeline } = await import("../../report/drill/timeline.ts");
   await mkdir(folder, { recursive: true });
-  const files: [name: string, value: unknown][] = [["report.json", { schemaVersion: 1, ...report }]];
-  if (history) files.push(["history.json", history]);
-  for (const [name, value] of files)
-    await writeFile(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
+  const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+  const files: [name: string, text: string][] = [
+    ["report.json", json({ schemaVersion: 1, ...report })],
+    ...(history ? [["history.json", json(history)] as [string, string]] : []),
+    ["timeline.svg", drillTimeline(report, history)],
+  ];
+  for (const [name, text] of files) await writeFile(join(folder, name), text);
   return files.map(([name]) => join(folder, name));
 }
