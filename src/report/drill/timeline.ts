@@ -55,7 +55,6 @@ export function drillTimeline(report: DrillReport, history: History | null): str
     y += laneHeight + 6;
   }
   if (report.clocks.length > 0) {
-    label("offset, s", y + 12);
     parts.push(clocks(report.clocks, axis, y, label));
     y += clocksHeight;
   }
@@ -165,12 +164,14 @@ function clocks(
   const middle = y + clocksHeight / 2;
   const at = (offsetMs: number) => middle - (offsetMs / most) * (clocksHeight / 2 - 8);
   const scale = (most / 1_000).toFixed(most < 10_000 ? 1 : 0);
-  label(`+${scale}`, at(most) + 4);
-  label(`-${scale}`, at(-most) + 4);
+  label(`clocks +${scale} s`, at(most) + 4);
+  label(`-${scale} s`, at(-most) + 4);
   const zero = `<line x1="${left}" x2="${width - right}" y1="${n(middle)}" y2="${n(middle)}" stroke="#8b949e" stroke-dasharray="2 3"/>`;
   const lines = [...byClock].map(([clock, own], i) => {
     const path = own.map(({ at: when, offsetMs }) => `${n(axis.x(when))},${n(at(offsetMs))}`).join(" ");
-    return `<polyline class="clock" points="${path}" fill="none" stroke="${clockColours[i % clockColours.length]}" stroke-width="1.5"><title>${escapeHtml(clock)}</title></polyline>`;
+    const colour = clockColours[i % clockColours.length];
+    const name = `<text x="${left + 10 + i * 110}" y="${n(y + clocksHeight - 4)}" font-size="10" fill="${colour}">${escapeHtml(clock)}</text>`;
+    return `${name}<polyline class="clock" points="${path}" fill="none" stroke="${colour}" stroke-width="1.5"><title>${escapeHtml(clock)}</title></polyline>`;
   });
   return zero + lines.join("");
 }
