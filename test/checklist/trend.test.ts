@@ -59,6 +59,7 @@ test("one job that opens while another is mended is seen, though the item stays 
     ["a/c", "new"],
     ["a/b", "better"],
   ]);
+  expect(found.changes[1]).toMatchObject({ before: "fail", now: "pass" });
 });
 
 test("an item that was not there is new", async () => {

@@ -1,7 +1,7 @@
 /** `escapement checklist gate`: judges a stored report, without a cluster. */
 import type { Command } from "commander";
 import { ExitCode } from "../../base/exit-code.ts";
-import { judge } from "../../checklist/judge.ts";
+import { allItems, judge } from "../../checklist/judge.ts";
 import { readReport } from "../../checklist/read-report.ts";
 import { defineCommand } from "../command.ts";
 import { print, printJson } from "../terminal.ts";
@@ -33,7 +33,7 @@ export function buildGate(): Command {
       }
       for (const reason of reasons) print(reason);
       const passed = [...verdicts.values()].filter((verdict) => verdict === "pass").length;
-      print(`${outcome}: ${passed} of ${verdicts.size} items pass, by the report of ${stored.report.at}`);
+      print(`${outcome}: ${passed} of ${allItems.length} items pass, by the report of ${stored.report.at}`);
     },
   );
 }

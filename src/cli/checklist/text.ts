@@ -29,7 +29,6 @@ const colour: Readonly<Record<ItemVerdict, (text: string) => string>> = {
 export function checklistText(report: ChecklistReport, verbose: boolean): string {
   const rows = worstItemsFirst(report).flatMap((item) => {
     const answers = answersOf(item, report);
-    const [first] = answers;
     const open = answers.filter(({ counts }) => counts !== "pass" && counts !== "not-applicable");
     const shown = verbose ? answers : open.length > 0 ? open.slice(0, mostAnswers) : answers.slice(0, 1);
     const left = answers.length - shown.length;
@@ -39,8 +38,10 @@ export function checklistText(report: ChecklistReport, verbose: boolean): string
       i === 0 ? item.id : "",
       line(answer, verbose),
     ]);
-    if (first && left > 0 && open.length > shown.length)
+    if (open.length > shown.length)
       cells.push(["", "", "", paint.dim(`${open.length - shown.length} more are open: -v shows them`)]);
+    else if (open.length === 0 && left > 0)
+      cells[0]![3] += paint.dim(` (and ${left} more answer${left === 1 ? "" : "s"})`);
     return cells;
   });
   const parts = rows.length > 0 ? [table(["verdict", "item", "", "answer"], rows)] : [];

@@ -4,6 +4,7 @@
  * is loaded, no script runs; a reader without colours sees the words.
  */
 import { formatDuration } from "../../base/duration.ts";
+import { allItems } from "../../checklist/judge.ts";
 import type { ChecklistReport, ReportItem, ReportResult } from "../../checklist/report-schema.ts";
 import type { ItemVerdict } from "../../checklist/verdict.ts";
 import { escapeHtml, htmlPage, htmlTable } from "../html.ts";
@@ -22,6 +23,8 @@ import {
 
 /** Answers of one item that are written out; the rest is counted. What is open comes first. */
 const mostAnswers = 200;
+/** An item with more answers is folded, also when it is open: the page stays one that can be looked over. */
+const unfolded = 12;
 
 export function checklistHtml(report: ChecklistReport): string {
   const title = `Checklist of ${report.cluster.name || "the cluster"}`;
@@ -55,12 +58,14 @@ function cards(report: ChecklistReport): string {
   const counts = tally(report);
   const card = (value: string, text: string) =>
     `<div class="card"><b>${escapeHtml(value)}</b>${escapeHtml(text)}</div>`;
+  const notAsked = allItems.length - new Set(report.items.map(({ number }) => number)).size;
   const delta = report.trend;
   return `<div class="cards">${[
-    card(`${counts.pass} of ${report.items.length}`, "items pass"),
+    card(`${counts.pass} of ${allItems.length}`, "items pass"),
     card(String(counts.fail), "fail"),
     card(String(counts.unknown), "unknown: could not look"),
     card(String(counts.waived), "waived for a time"),
+    notAsked > 0 ? card(String(notAsked), "not asked") : "",
     delta ? card(`${delta.better} / ${delta.worse}`, "better / worse than last time") : "",
   ].join("")}</div>`;
 }
@@ -144,7 +149,7 @@ function itemSection(item: ReportItem, report: ChecklistReport): string {
   const answers = answersOf(item, report);
   const shown = answers.slice(0, mostAnswers);
   const left = answers.length - shown.length;
-  const isOpen = item.verdict === "fail" || item.verdict === "unknown";
+  const isOpen = (item.verdict === "fail" || item.verdict === "unknown") && answers.length <= unfolded;
   return `<section id="item-${item.number}">
 <h3><span class="chip ${item.verdict}">${verdictWord[item.verdict]}</span> ${item.number}. ${escapeHtml(item.question)}</h3>
 <p>${escapeHtml(item.why)}</p>

@@ -1,4 +1,5 @@
 /** A report of the checklist as Markdown, for the summary of a step in a pipeline. */
+import { allItems } from "../../checklist/judge.ts";
 import type { ChecklistReport } from "../../checklist/report-schema.ts";
 import { markdownTable, markdownText } from "../markdown.ts";
 import { printable } from "../xml.ts";
@@ -33,9 +34,10 @@ export function checklistMarkdown(report: ChecklistReport): string {
 
 function scoreLine(report: ChecklistReport): string {
   const counts = tally(report);
-  const parts = [`**${counts.pass} of ${report.items.length} pass**`];
+  const parts = [`**${counts.pass} of ${allItems.length} pass**`];
   for (const verdict of ["fail", "unknown", "waived", "not-applicable"] as const)
     if (counts[verdict] > 0) parts.push(`${counts[verdict]} ${verdictWord[verdict]}`);
+  if (report.items.length < allItems.length) parts.push(`${allItems.length - report.items.length} not asked`);
   if (report.waiverProblems.length > 0) parts.push(`${report.waiverProblems.length} waiver(s) in error`);
   if (report.definitionProblems.length > 0)
     parts.push(`${report.definitionProblems.length} problem(s) in job files`);

@@ -90,6 +90,13 @@ test.each(["", "/etc/passwd", "../up.yaml", "a/../../b"])(
   },
 );
 
+test("a place without a line is the first line", () => {
+  const result = { rule: "r", level: "error", message: "m", file: "a", line: 0, identity: "i" } as const;
+  const log = sarifLog({ tool: "t", version: "1", category: "c", rules: [], results: [result] });
+  const { results } = read(JSON.stringify(log)).runs[0]!;
+  expect(results[0]!.locations[0]!.physicalLocation.region.startLine).toBe(1);
+});
+
 test("levels: fail is an error, unknown a warning, waived a note that is suppressed; a pass is no result", async () => {
   const { results, tool } = read(checklistSarif(await oddReport())).runs[0]!;
   const of = (rule: string) => results.filter(({ ruleId }) => ruleId === rule).map(({ level }) => level);

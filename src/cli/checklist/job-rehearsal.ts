@@ -1,0 +1,168 @@
+/**
+ * Runs one fire of a job twice in a scratch database and compares what is in it.
+ *
+ *   content ──▶ every shard ──▶ content ──▶ every shard again ──▶ content
+ *                 the same identity: fire time, keys, fence token
+ */
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { EscapementError } from "../../base/errors.ts";
+import type { Attempt } from "../../executor/attempt.ts";
+import { attemptEnvironment } from "../../executor/attempt-environment.ts";
+import { jobSchedule } from "../../schedule/job-schedule.ts";
+import type { JobDefinition } from "../../spec/job-definition.ts";
+import { periodKey } from "../../spec/period.ts";
+import { shardCount } from "../../spec/shard-count.ts";
+import { digestTables, type TableDigest } from "../../store/checklist/table-digests.ts";
+import { Database } from "../../store/database.ts";
+
+export interface JobRehearsalOptions {
+  readonly job: JobDefinition;
+  /** In place of values of the job's environment: at least everything that points to a real database or service. */
+  readonly replaced: Readonly<Record<string, string>>;
+  /** Reads the whole scratch database. */
+  readonly lookUrl: string;
+  readonly fireTime: Date;
+  /** `table.column` of stamps that change with every write. */
+  readonly ignored: readonly string[];
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+export interface RehearsalOutcome {
+  readonly verdict: "pass" | "fail" | "unknown";
+  readonly reason: string;
+  readonly changed: readonly string[];
+  readonly repeated: readonly string[];
+}
+
+type Content = Record<string, TableDigest>;
+
+/** @throws E_REFUSED when the job would reach something real; E_STORE_UNAVAILABLE for the scratch database */
+export async function rehearseJob(options: JobRehearsalOptions): Promise<RehearsalOutcome> {
+  refuseRealPlaces(options.job, options.replaced);
+  const db = new Database(options.lookUrl, {
+    maxConnections: 1,
+    applicationName: "escapement-rehearsal",
+    queryTimeoutMs: 600_000,
+  });
+  try {
+    const empty = await digestTables(db, options.ignored);
+    const first = await runFire(options);
+    if (first !== null)
+      return { verdict: "unknown", reason: `the first run failed: ${first}`, changed: [], repeated: [] };
+    const once = await digestTables(db, options.ignored);
+    const changed = differences(empty, once);
+    if (changed.length === 0)
+      return {
+        verdict: "unknown",
+        reason: "the first run changed nothing, so a repeat shows nothing",
+        changed,
+        repeated: [],
+      };
+    const second = await runFire(options);
+    const repeated = differences(once, await digestTables(db, options.ignored));
+    if (repeated.length > 0)
+      return {
+        verdict: "fail",
+        reason: `the repeat changed ${repeated.join(", ")} again`,
+        changed,
+        repeated,
+      };
+    if (second !== null)
+      return { verdict: "fail", reason: `the repeat failed: ${second}`, changed, repeated };
+    return { verdict: "pass", reason: "the repeat changed nothing", changed, repeated };
+  } finally {
+    await db.end();
+  }
+}
+
+/** An address that the job has in its environment is a real one, unless it was replaced by another. */
+function refuseRealPlaces(job: JobDefinition, replaced: Readonly<Record<string, string>>): void {
+  const real = Object.entries(job.environment).filter(
+    ([name, value]) =>
+      /^[a-z][a-z0-9+.-]*:\/\//i.test(value) && (replaced[name] === undefined || replaced[name] === value),
+  );
+  if (real.length === 0) return;
+  const names = real.map(([name]) => name).join(", ");
+  throw new EscapementError("E_REFUSED", {
+    what: `${names} of the job would reach the real thing`,
+    hint: real.map(([name]) => `--set ${name}=…`).join(" "),
+  });
+}
+
+function differences(before: Content, after: Content): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return names.filter(
+    (name) => before[name]?.rows !== after[name]?.rows || before[name]?.md5 !== after[name]?.md5,
+  );
+}
+
+/** The last fire that is over, so that it is a plausible one; of a job without fires this minute. */
+export function lastFire(job: JobDefinition, now: Date): Date {
+  const fire = jobSchedule(job)?.previous(now.getTime());
+  return new Date(fire ?? Math.floor(now.getTime() / 60_000) * 60_000);
+}
+
+/** @returns null when every shard ended with 0, else what the first other one said */
+async function runFire(options: JobRehearsalOptions): Promise<string | null> {
+  const { job, say } = options;
+  if (job.shards.by === "frozen")
+    throw new EscapementError("E_USAGE", {
+      what: "a job that freezes its input needs an executor; rehearse its program by hand",
+    });
+  const shards = shardCount(job);
+  for (let shardNo = 0; shardNo < shards; shardNo += 1) {
+    options.signal.throwIfAborted();
+    say(`shard ${shardNo + 1} of ${shards}`);
+    const failure = await runShard(options, shardNo, shards);
+    if (failure !== null) return `shard ${shardNo}: ${failure}`;
+  }
+  return null;
+}
+
+/** One of each program: two runs of one shard are two attempts that know nothing of each other. */
+const executionId = randomUUID();
+const fenceToken = 1;
+
+function runShard(
+  { job, replaced, fireTime, signal }: JobRehearsalOptions,
+  shardNo: number,
+  shards: number,
+): Promise<string | null> {
+  const attempt = {
+    job: `${job.namespace}/${job.name}`,
+    definition: job,
+    claim: { shardNo, attempt: 1, fenceToken },
+    order: {
+      fireTime,
+      shardCount: shards,
+      executionId,
+      runNo: 1,
+      periodKey: job.period ? periodKey(job.period, job.timeZone, fireTime) : null,
+    },
+    lease: { incarnation: executionId },
+    capability: "rehearsal",
+  } as unknown as Attempt;
+  const { ESCAPEMENT_SOCKET: _, ...identity } = attemptEnvironment(attempt, "", process.env);
+  return new Promise((resolve) => {
+    const child = spawn(job.command[0]!, job.command.slice(1), {
+      env: { ...identity, ...replaced },
+      ...(job.workingDirectory !== undefined && { cwd: job.workingDirectory }),
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: job.timeoutMs,
+      killSignal: "SIGKILL",
+      signal,
+    });
+    let words = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      words = `${words}${text}`.slice(-2_000);
+    });
+    child.on("error", (error) => resolve(error.message));
+    child.on("close", (code, killed) => {
+      if (code === 0) return resolve(null);
+      const last = words.trim().split("\n").at(-1) ?? "";
+      resolve(`${killed ? `ended by ${killed}` : `exit ${code}`}${last ? `: ${last}` : ""}`);
+    });
+  });
+}

@@ -1,0 +1,82 @@
+/** Hosts as probes: roles from their profiles, containers by what they say themselves, and trouble that throws. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectHosts } from "../../../src/cli/checklist/hosts.ts";
+import { FakeHost, type FakeHostOptions, fakeConnector } from "../../../src/remote/fake-remote.ts";
+import type { InventoryDefinition } from "../../../src/spec/inventory-definition.ts";
+import { loadInventory } from "../../../src/spec/load-inventory.ts";
+
+let folder: string;
+let inventory: InventoryDefinition;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "checklist-hosts-"));
+  const host = (name: string, profile: string | undefined) =>
+    `    - { name: ${name}, address: 192.0.2.1, ${profile ? `profile: ${profile}, ` : ""}failureDomain: rack-${name} }\n`;
+  writeFileSync(
+    join(folder, "inventory.yaml"),
+    `apiVersion: escapement/v1\nkind: Inventory\nmetadata: { name: site }\nspec:\n  hosts:\n${host("db", "record-store")}${host("run", "executor-io")}${host("eye", "watchman")}${host("jump", undefined)}`,
+  );
+  const { inventory: found, problems } = await loadInventory(join(folder, "inventory.yaml"));
+  expect(problems).toEqual([]);
+  inventory = found!;
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** @param container what `systemd-detect-virt --container` says */
+function fleet(container: string, faults: Record<string, FakeHostOptions["faults"]> = {}) {
+  const answer: NonNullable<FakeHostOptions["answer"]> = ({ argv }) =>
+    argv[0] === "systemd-detect-virt"
+      ? { stdout: `${container}\n`, exitCode: container === "none" ? 1 : 0 }
+      : undefined;
+  const hosts = new Map(
+    inventory.hosts.map(({ name }) => {
+      const own = faults[name];
+      return [name, new FakeHost({ answer, ...(own && { faults: own }) })];
+    }),
+  );
+  return { hosts, connect: fakeConnector(hosts) };
+}
+
+test("every host with a profile is a probe with its roles; commands run as root", async () => {
+  const { connect, hosts } = fleet("none");
+  const { probes, tier, reached, close } = await connectHosts(inventory, [], connect);
+  expect(probes.map(({ name, roles, failureDomain }) => [name, roles, failureDomain])).toEqual([
+    ["db", ["record-store"], "rack-db"],
+    ["run", ["executor"], "rack-run"],
+    ["eye", ["watchman"], "rack-eye"],
+  ]);
+  expect(tier).toBe("machines");
+  expect([...reached].sort()).toEqual(["db", "eye", "run"]);
+  expect((await probes[0]!.exec(["id", "-u"], { deadlineMs: 10_000 })).stdout).toBe("0\n");
+  expect((await probes[0]!.exec(["false"], { deadlineMs: 10_000 })).exitCode).toBe(1);
+  await close();
+  expect(hosts.get("jump")!.connections).toBe(0);
+});
+
+test("containers are of the tier of hosts, whatever the inventory calls them", async () => {
+  const { connect } = fleet("systemd-nspawn");
+  const { probes, tier, close } = await connectHosts(inventory, [], connect);
+  expect(tier).toBe("hosts");
+  expect(probes.every(({ container }) => container === "systemd-nspawn")).toBe(true);
+  await close();
+});
+
+test("a host that cannot be reached is a probe that throws, and does not hold up the others", async () => {
+  const { connect } = fleet("none", { run: { connect: "unreachable" }, eye: { connect: "key-changed" } });
+  const { probes, reached, close } = await connectHosts(inventory, [], connect);
+  expect([...reached]).toEqual(["db"]);
+  await expect(probes[1]!.exec(["true"], { deadlineMs: 1_000 })).rejects.toMatchObject({
+    code: "E_HOST_UNREACHABLE",
+  });
+  await expect(probes[2]!.exec(["true"], { deadlineMs: 1_000 })).rejects.toMatchObject({
+    code: "E_HOST_KEY_CHANGED",
+  });
+  await close();
+});
+
+test("without an inventory there are no probes", async () => {
+  const { probes, tier } = await connectHosts(undefined, [], fleet("none").connect);
+  expect({ probes, tier }).toEqual({ probes: [], tier: "machines" });
+});
