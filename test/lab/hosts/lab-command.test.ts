@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), "escapement-lab-command-"));
 const lab = (...args: string[]) => runEscapement(["lab", ...args]);
 
 test("what is not there is said, with what to do", async () => {
-  expect(await lab("up", "--tier", "vm")).toMatchObject({
+  expect(await lab("up", "--tier", "process", "--hosts", "3")).toMatchObject({
     code: 69,
     stderr: expect.stringContaining("E_LAB_TIER"),
   });
