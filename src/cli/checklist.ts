@@ -5,6 +5,7 @@ import { messageOf } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import { buildGate } from "./checklist/gate.ts";
 import { buildKeygen } from "./checklist/keygen.ts";
+import { buildRehearse } from "./checklist/rehearse.ts";
 import { buildVerify } from "./checklist/verify.ts";
 import { defineCommand } from "./command.ts";
 import { type ReachOptions, withReachOptions } from "./hosts/reach-options.ts";
@@ -81,7 +82,7 @@ export function build(): Command {
     .option("--debug", "show where an error came from")
     // `verify` and `gate` have options of these names, too.
     .enablePositionalOptions();
-  for (const buildSubcommand of [buildGate, buildVerify, buildKeygen]) command.addCommand(buildSubcommand());
+  for (const buildSubcommand of [buildGate, buildVerify, buildKeygen, buildRehearse]) command.addCommand(buildSubcommand());
   return withReachOptions(withStoreOptions(command)).action(
     async (paths: string[], options: ChecklistOptions) => {
       const { runChecklist } = await import("./checklist/run.ts");

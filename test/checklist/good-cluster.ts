@@ -118,7 +118,15 @@ export function goodJobs(): JobDefinition[] {
       catchUp: { maxFires: 0, keep: "newest" },
       timeoutMs: 10 * minuteMs,
       shards: { by: "none" },
-      effects: [],
+      effects: [
+        {
+          kind: "message",
+          target: "reports",
+          key: ["fire_time"],
+          mode: "insert",
+          sources: ["jobs/report.py"],
+        },
+      ],
     },
     {
       ...all,
@@ -130,7 +138,15 @@ export function goodJobs(): JobDefinition[] {
       catchUp: { maxFires: 0, keep: "oldest" },
       timeoutMs: 10 * minuteMs,
       shards: { by: "none" },
-      effects: [],
+      effects: [
+        {
+          kind: "message",
+          target: "reports",
+          key: ["fire_time"],
+          mode: "insert",
+          sources: ["jobs/report.py"],
+        },
+      ],
     },
   ];
 }
@@ -152,6 +168,10 @@ export function goodFiles(): GoodFiles {
   write(
     "jobs/bonus.sql",
     "INSERT INTO bonus (period, person_id, pence) SELECT :period, person_id, pence FROM person\n  ON CONFLICT (period, person_id) DO NOTHING;\n",
+  );
+  write(
+    "jobs/report.py",
+    'channel.basic_publish(body, message_id=os.environ["ESCAPEMENT_IDEMPOTENCY_KEY"])\n',
   );
   return { root, write, remove: () => rmSync(root, { recursive: true, force: true }) };
 }

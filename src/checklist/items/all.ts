@@ -7,6 +7,7 @@ import { triggerAuthority } from "./02-trigger-authority.ts";
 import { blockingPolicy } from "./03-blocking-policy.ts";
 import { misfirePolicy } from "./04-misfire-policy.ts";
 import { catchUpCaps } from "./05-catch-up-caps.ts";
+import { idempotentWrites } from "./06-idempotent-writes.ts";
 import { leases } from "./07-leases.ts";
 import { watchman } from "./08-watchman.ts";
 import { timeService } from "./09-time-service.ts";
@@ -23,6 +24,7 @@ export const checklistItems: readonly ChecklistItem<CheckContext>[] = [
   blockingPolicy,
   misfirePolicy,
   catchUpCaps,
+  idempotentWrites,
   leases,
   watchman,
   timeService,
