@@ -5,6 +5,7 @@ import { ExitCode } from "../base/exit-code.ts";
 import type { ClusterDefinition } from "../spec/cluster-definition.ts";
 import { requireCluster } from "./cluster-file.ts";
 import { defineCommand } from "./command.ts";
+import { reportError } from "./error-report.ts";
 import { locateStore, type StoreOptions, storeUrl, withStoreOptions } from "./store-url.ts";
 
 interface UiCommandOptions extends StoreOptions {
@@ -40,7 +41,7 @@ export function build(): Command {
     });
     const operator =
       !options.readOnly && (options.operator === true || process.env.ESCAPEMENT_UI_ROLE === "operator");
-    process.exitCode = await startUi({
+    const started = startUi({
       db,
       checkStore: () => checkSchema(db),
       logDirectory: cluster?.logs.directory ?? null,
@@ -56,9 +57,13 @@ export function build(): Command {
       },
       noColour: process.argv.includes("--no-color"),
     });
-    // A query that still waits for an answer does not keep a person waiting who has left.
-    await Promise.race([db.end(), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
-    process.exit(process.exitCode);
+    try {
+      process.exitCode = await started;
+    } catch (error) {
+      process.exitCode = reportError(error);
+    }
+    // Nothing that still waits for an answer keeps a person waiting who has left.
+    process.exit();
   });
 }
 

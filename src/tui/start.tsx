@@ -56,15 +56,14 @@ export async function startUi(options: UiOptions): Promise<number> {
   };
   stdout.on("resize", resized);
   const ticking = setInterval(() => session.send({ type: "tick", nowMs: monotonicMs() }), tickMs);
+  let poller: Poller | undefined;
   try {
     return await new Promise<number>((resolve, reject) => {
       const { db, checkStore: check, logDirectory, reportFile } = options;
-      const poller = new Poller({ db, session, check, logDirectory, reportFile, onFatal: reject });
+      poller = new Poller({ db, session, check, logDirectory, reportFile, onFatal: reject });
       session.subscribe(() => {
         const { quit } = session.current();
-        if (quit === null) return;
-        poller.stop();
-        resolve(quit);
+        if (quit !== null) resolve(quit);
       });
       // A terminal that is closed without a signal.
       stdin.on("end", () => resolve(129));
@@ -72,6 +71,7 @@ export async function startUi(options: UiOptions): Promise<number> {
       poller.start();
     });
   } finally {
+    poller?.stop();
     clearInterval(ticking);
     stdout.off("resize", resized);
     stream.close();

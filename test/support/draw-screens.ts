@@ -64,8 +64,7 @@ try {
       command: [process.execPath, ownProgram, "ui", "--operator", "-i", "inventory.yaml"],
       environment: { ESCAPEMENT_STORE_URL: url },
     });
-    await session.shows(/to come/);
-    await session.shows(/[\d,]+ expected/);
+    await session.shows(/of [\d,]+ due/);
     for (const key of keys) {
       session.press(key);
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -46,7 +46,7 @@ test("the overview says what went wrong, and nothing else in its place", () => {
     .jobs([failedJob(1, "settlement"), sampleJob(2)])
     .give("ahead", { fires: 8, counted: 2 })
     .text();
-  expect(text).toContain("10 expected  2 due  8 to come");
+  expect(text).toContain("2 of 10 due, 8 to come");
   expect(text).toContain("1 went wrong");
   expect(text).toMatch(/✗ failed +02:00 +settlement +2 of 64 shards failed/);
   expect(text).toContain("scheduler-1 epoch 12");

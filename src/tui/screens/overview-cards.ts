@@ -34,15 +34,18 @@ export function todayLines(state: State, width: number): Line[] {
   const shares = (value: number) => (due === 0 ? 0 : value / due);
   const cell = (sign: string, value: number, word: string, tone: Tone): Span[] => [
     span(`${sign} `, value > 0 ? tone : "muted"),
-    span(pad(count(value), Math.max(4, Math.floor(width / 2) - 12), "right"), value > 0 ? "strong" : "muted"),
+    span(
+      pad(count(value), Math.max(4, Math.min(7, Math.floor(width / 2) - 12)), "right"),
+      value > 0 ? "strong" : "muted",
+    ),
     span(pad(` ${word}`, 10), "muted"),
   ];
   return [
     line(
-      span(expected, "strong"),
-      span(" expected  ", "muted"),
       span(count(due), "strong"),
-      span(" due  ", "muted"),
+      span(" of ", "muted"),
+      span(expected, "strong"),
+      span(" due, ", "muted"),
       span(known ? count(ahead.fires) : "…", "strong"),
       span(" to come", "muted"),
     ),

@@ -22,7 +22,7 @@ interface Slot {
 export function timelineLines(state: State, width: number, chart: number): Line[] {
   const jobs = state.picture.jobs?.value;
   if (!jobs) return [line(span("reading…", "muted"))];
-  const legendWidth = 21;
+  const legendWidth = 24;
   const room = width - legendWidth;
   const perSlot = room >= timelineBins ? 1 : room >= timelineBins / 2 ? 2 : 4;
   const slots = slotsOf(jobs.timeline, perSlot);
@@ -133,6 +133,9 @@ function legendOf(slots: readonly Slot[], perSlot: number): Line[] {
       "fires",
       "good",
     ),
-    line(span(`  ${count(peak).padStart(7)} most in ${perSlot * 15} m`, "muted")),
+    line(
+      span(`  ${count(peak).padStart(7)} `, "muted"),
+      span(`at most a ${perSlot === 4 ? "1h" : `${perSlot * 15}m`}`, "muted"),
+    ),
   ];
 }
