@@ -5,7 +5,7 @@
 read_order() {
   o_run='' o_host='' o_boot='' o_fault='' o_unit='' o_keepDown=false o_direction=both o_keep=''
   o_offsetSeconds='' o_path='' o_reserveBytes='' o_limitBytes='' o_holdSeconds='' o_limitSeconds=''
-  o_issued='' o_notBeforeBootMs='' o_expiresBootMs='' o_nonce=''
+  o_issued='' o_issuedBootMs='' o_notBeforeBootMs='' o_expiresBootMs='' o_nonce=''
   seen=' '
   first=yes
   while IFS= read -r line; do
@@ -19,7 +19,7 @@ read_order() {
     case $line in *=*) ;; *) refuse "the order has a line without a value" ;; esac
     case $value in '' | *[!A-Za-z0-9._:@/,+-]*) refuse "the order's $(clean "$key") has characters in it that no order has" ;; esac
     case $key in
-      run | host | boot | fault | unit | keepDown | direction | keep | offsetSeconds | path | reserveBytes | limitBytes | holdSeconds | limitSeconds | issued | notBeforeBootMs | expiresBootMs | nonce) ;;
+      run | host | boot | fault | unit | keepDown | direction | keep | offsetSeconds | path | reserveBytes | limitBytes | holdSeconds | limitSeconds | issued | issuedBootMs | notBeforeBootMs | expiresBootMs | nonce) ;;
       *) refuse "the order says $(clean "$key"), which this host does not know" ;;
     esac
     case $seen in *" $key "*) refuse "the order says $key twice" ;; esac
@@ -58,11 +58,15 @@ check_order() {
   [ "$o_host" = "$(own_name)" ] || refuse "the order is for host $o_host, this is $(own_name)"
   read_boot_id
   [ "$o_boot" = "$boot_id" ] || refuse "the order is for boot $o_boot; this host has been started again since"
-  is_number "$o_notBeforeBootMs" && is_number "$o_expiresBootMs" || refuse "the order does not say until when it holds"
+  is_number "$o_notBeforeBootMs" && is_number "$o_issuedBootMs" && is_number "$o_expiresBootMs" ||
+    refuse "the order does not say until when it holds"
   [ $((o_expiresBootMs - o_notBeforeBootMs)) -le 900000 ] || refuse "the order holds longer than 15 minutes"
   boot_ms
   [ "$now" -le "$o_expiresBootMs" ] || refuse "the order has expired"
   [ "$now" -ge "$o_notBeforeBootMs" ] || refuse "the order does not hold yet"
+  halted_at=0
+  [ ! -e "$work/halted" ] || read -r halted_at <"$work/halted" || :
+  [ "$o_issuedBootMs" -ge "$halted_at" ] || refuse "the order was made before the last halt"
 }
 
 own_name() {

@@ -61,6 +61,11 @@ clock_save() {
   # One daemon may have two names.
   case $running in *chrony.service*chronyd.service*) running=$(printf %s "$running" | sed 's/chronyd.service //') ;; esac
   save daemons "$running"
+  synced=false
+  for daemon in $running; do
+    [ "$(synchronised "$daemon" true)" != true ] || synced=true
+  done
+  save synced $synced
 }
 
 write_lab_clock() {
@@ -112,13 +117,20 @@ clock_restore() {
   [ -z "$s_daemons" ] || systemctl start --no-block -- $s_daemons
 }
 
-# It was started anew, with its own settings: measure at once, and wait until it follows its sources again.
+# It was started anew, with its own settings. If it followed its sources before, it shall again: measure at once, and wait.
 clock_settle() {
-  case $s_daemons in *chrony*) ;; *) return ;; esac
-  command -v chronyc >/dev/null || return
-  timeout 3 chronyc -n online >/dev/null 2>&1
-  timeout 3 chronyc -n burst 4/4 >/dev/null 2>&1
-  timeout 15 chronyc -n waitsync 12 0.05 0 1 >/dev/null 2>&1
+  case $s_synced,$s_daemons in true,*chrony*) ;; *) return ;; esac
+  boot_ms
+  end=$((now + 15000))
+  asked=no
+  while [ "$now" -lt $end ] && [ ! -e "$run/ended" ]; do
+    if timeout 3 chronyc -n waitsync 1 0.05 0 0.1 >/dev/null 2>&1; then return; fi
+    if [ $asked = no ] && timeout 3 chronyc -n online >/dev/null 2>&1; then
+      timeout 3 chronyc -n burst 4/4 >/dev/null 2>&1 && asked=yes
+    fi
+    sleep 0.5
+    boot_ms
+  done
 }
 
 clock_residue() {

@@ -139,6 +139,7 @@ finish_run() {
     fi
     release_lock
   fi
+  : >"$run/ended"
   # Between these two lines a kill leaves dead-men that find nothing to do, and then do the same.
   if [ -e "$work/current" ] && [ "$(cat "$work/current")" = "$id" ]; then rm -f "$work/current"; fi
   # A run that was found stopped, or hangs, ends here; what it would do next is done.
@@ -153,7 +154,7 @@ settle() {
   case $group in unit | clock) ;; *) return 0 ;; esac
   boot_ms
   end=$((now + settle_ms))
-  while [ "$now" -lt $end ] && ! "${group}_is_back"; do
+  while [ "$now" -lt $end ] && [ ! -e "$run/ended" ] && ! "${group}_is_back"; do
     sleep 0.1
     boot_ms
   done

@@ -120,6 +120,11 @@ progress() {
 halt() {
   boot_ms
   began=$now
+  # An order that is being read, or still on its way here, is over, too.
+  mkdir -p "$work"
+  printf '%s\n' "$now" >"$work/halted.new" && mv "$work/halted.new" "$work/halted"
+  exec 7>>"$work/begin.lock"
+  flock -w 5 7
   if [ ! -e "$work/current" ]; then
     sweep
     echo 'halted false 0'

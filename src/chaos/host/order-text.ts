@@ -50,6 +50,7 @@ export function orderText(
     ["holdSeconds", holdSeconds],
     ["limitSeconds", limitSeconds],
     ["issued", new Date(times.issuedMs).toISOString()],
+    ["issuedBootMs", Math.floor(times.bootMs)],
     ["notBeforeBootMs", Math.max(0, Math.floor(times.bootMs) - slackMs)],
     ["expiresBootMs", Math.floor(times.bootMs) + Math.min(times.validMs, longestOrderMs - slackMs)],
     ["nonce", nonce],

@@ -28,6 +28,7 @@ test("an order, line by line", () => {
     "holdSeconds=30",
     "limitSeconds=45",
     "issued=2026-11-30T00:00:00.000Z",
+    "issuedBootMs=100000",
     "notBeforeBootMs=40000",
     "expiresBootMs=220000",
     `nonce=${"ab".repeat(16)}`,

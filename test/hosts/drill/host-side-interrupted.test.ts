@@ -21,7 +21,7 @@ import { until } from "../../support/until.ts";
 import { shell } from "../provision/lab-targets.ts";
 import { drillHost, everything, prepareVictim, stageDrills, victim } from "./staged-host.ts";
 
-const names = ["exec-1", "exec-2", "exec-3"];
+const names = ["exec-1", "exec-2", "exec-3", "exec-4"];
 const count = Number(process.env.ESCAPEMENT_DRILL_INTERRUPTIONS ?? 210);
 const seed = seedFrom("ESCAPEMENT_DRILL_SEED");
 /** What a restore may take once the limit is over. */

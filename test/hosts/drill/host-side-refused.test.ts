@@ -158,6 +158,13 @@ describe.skipIf(noHosts)("what a host refuses", () => {
     expect(await send(once)).toMatch(/used before/);
   });
 
+  test("an order that was made before the last halt", async () => {
+    const before = text();
+    await host.halt();
+    expect(await send(signedOrder(before, key))).toMatch(/before the last halt/);
+    ({ bootMs } = await host.look([]));
+  });
+
   test("the login runs nothing else", async () => {
     const said = async (argv: readonly string[]) =>
       (await login.exec({ argv, forced: true, deadlineMs: 30_000 })).stdout.trim();

@@ -112,6 +112,26 @@ describe.skipIf(noHosts)("a drill on a host", () => {
     expect(Math.abs((await host.look([])).wallMs - Date.now())).toBeLessThan(30_000);
   });
 
+  test("a time daemon is stopped while the clock is wrong, and found again as it was", async () => {
+    // Whoever may not set the clock may still be a daemon that is to be left as it was.
+    await sh(`DEBIAN_FRONTEND=noninteractive apt-get install -y -q chrony >/dev/null 2>&1
+      mkdir -p /etc/systemd/system/chrony.service.d
+      printf '[Unit]\\nConditionCapability=\\n[Service]\\nEnvironment="DAEMON_OPTS=-x"\\nEnvironmentFile=\\n' > /etc/systemd/system/chrony.service.d/lab.conf
+      systemctl daemon-reload; systemctl restart chrony`);
+    const state = () => sh("systemctl is-active chrony || :; systemctl is-enabled chrony");
+    expect(await state()).toBe("active\nenabled");
+    expect((await host.look([])).timeDaemon).toMatchObject({ name: "chrony.service", running: true });
+    const run = await begin({ fault: "clock", offsetSeconds: 300 });
+    await seen(run, "holding");
+    expect(await state()).toBe("inactive\nenabled");
+    await ended(run);
+    expect(await state()).toBe("active\nenabled");
+    expect(await host.audit()).toEqual(clean);
+    await sh("systemctl stop chrony");
+    await ended(await begin({ fault: "clock", offsetSeconds: 300 }));
+    expect(await state()).toBe("inactive\nenabled");
+  });
+
   test("halt takes it back at once, and without an order", async () => {
     const run = await begin({ fault: "cut", holdSeconds: 60, limitSeconds: 90 });
     await seen(run, "holding");
