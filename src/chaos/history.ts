@@ -74,6 +74,8 @@ const attempt = z.strictObject({
   ...claim,
   /** Incarnation of the executor. */
   owner: z.string(),
+  /** The node it ran on, for people. */
+  node: z.string().optional(),
   /** By the database clock. */
   startedAt: instant.nullable(),
   endedAt: instant.nullable(),

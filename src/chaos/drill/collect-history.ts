@@ -150,6 +150,7 @@ function attemptOf(row: RecordedAttempt): AttemptRecord {
     attempt,
     fenceToken,
     owner: row.owner ?? "",
+    ...(row.node === null ? {} : { node: row.node }),
     startedAt: row.startedAt?.toISOString() ?? null,
     endedAt: row.endedAt?.toISOString() ?? null,
     status: status === "retry" || status === "lease-expired" ? "failed" : status,

@@ -2,204 +2,187 @@
  * The same drills against clusters with a protection removed: each must fail,
  * under the right name. What is removed is removed here, never in the product.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DrillReport } from "../../../src/chaos/drill/drill-report.ts";
+import type { RunDrillOptions } from "../../../src/chaos/drill/run-options.ts";
 import { findClockLibrary } from "../../../src/lab/process-clock.ts";
-import { childrenOf, isStopped, signal } from "../../torture/processes.ts";
+import type { DrillDefinition, DrillVariant } from "../../../src/spec/drill-definition.ts";
+import { listSchedulers } from "../../../src/store/scheduler-row.ts";
+import { until } from "../../support/until.ts";
+import { childrenOf, isStopped, shown, signal } from "../../torture/processes.ts";
 import { BelievingWitness } from "./believing-witness.ts";
 import { type DrillScene, drillOf, startScene } from "./drill-scene.ts";
 import { answerNull, patchFunctions, swap } from "./sabotage.ts";
-import { cutNetwork, killExecutor, pauseExecutor, skewedLeader, stopPrimary } from "./variants.ts";
+import { killExecutor, pauseExecutor, skewedLeader, stopPrimary } from "./variants.ts";
 
 const limitMs = 300_000;
+const clocks = findClockLibrary() !== undefined;
 let scene: DrillScene;
 
 beforeAll(async () => {
-  scene = await startScene({ clocks: findClockLibrary() !== undefined });
+  scene = await startScene({ clocks });
 }, limitMs);
 afterAll(() => scene?.down(), limitMs);
+// A drill before may have taken the standby away; the next one would be refused.
+beforeEach(
+  () =>
+    until(async () => (await listSchedulers(scene.db)).some(({ role }) => role === "standby"), {
+      what: "a standby",
+      deadlineMs: 60_000,
+    }),
+  limitMs,
+);
 
-/** What was found, without what was not. */
+const startWitness = BelievingWitness.start.bind(BelievingWitness);
+/** Takes a protection away; gives back what puts it back. */
+type Sabotage = () => Promise<() => Promise<void>>;
+
+/** Runs a drill against the sabotaged cluster. @returns the classes that were found */
+async function drill(
+  variant: DrillVariant,
+  sabotage: Sabotage | undefined,
+  change: Partial<RunDrillOptions> = {},
+): Promise<string[]> {
+  const heal = await sabotage?.();
+  try {
+    const { report } = await scene.run(variant, change);
+    expect(report.verdict, report.reason).toBe("fail");
+    return found(report);
+  } finally {
+    await heal?.();
+  }
+}
+
 function found({ judged, failures }: DrillReport): string[] {
   const counts = Object.entries(judged?.counts ?? {}).filter(([, count]) => count > 0);
   return [...counts.map(([name]) => name), ...failures.map((one) => one.class)];
 }
 
-describe("a cluster without a protection", () => {
-  it(
-    "no lease expiry: shards of a dead executor stay with it",
-    async () => {
-      const heal = await patchFunctions(scene.db, { reap: answerNull, take_over: answerNull });
-      try {
-        const { report } = await scene.run({
-          ...killExecutor,
-          proof: [{ see: "process-gone", from: "target" }],
-        });
-        expect(report.verdict, report.reason).toBe("fail");
-        expect(found(report)).toEqual(expect.arrayContaining(["interrupted", "takeover-late"]));
-      } finally {
-        await heal();
-      }
-    },
-    limitMs,
-  );
+/** Goes on though another host is not what it was. */
+function patient(variant: DrillVariant): DrillDefinition {
+  const definition = drillOf(variant);
+  return { ...definition, abort: { ...definition.abort, otherHostUnhealthy: false } };
+}
 
-  it(
-    "no idempotency key: what a dead executor did is done again",
-    async () => {
-      const startWitness = BelievingWitness.start.bind(BelievingWitness);
-      const { report } = await scene.run(killExecutor, { startWitness });
-      expect(report.verdict, report.reason).toBe("fail");
-      expect(found(report)).toEqual(["duplicate"]);
-    },
-    limitMs,
-  );
+/** Attempts that last longer than it takes to declare an executor dead. */
+function slow(variant: DrillVariant): DrillDefinition {
+  return {
+    ...patient(variant),
+    load: { jobs: 2, everyMs: 2_000, shards: 2, shardMs: 14_000, obligations: 5 },
+  };
+}
 
-  it(
-    "no fence at the receiver: a write of a paused executor comes after that of its successor",
-    async () => {
-      const startWitness = BelievingWitness.start.bind(BelievingWitness);
-      const { report } = await scene.run(
-        { ...pauseExecutor, pass: { ...pauseExecutor.pass, refusedStaleWrites: 0 } },
-        { startWitness },
-      );
-      expect(report.verdict, report.reason).toBe("fail");
-      expect(found(report)).toContain("stale");
-    },
-    limitMs,
-  );
+const patch = (patches: Parameters<typeof patchFunctions>[1]) => () => patchFunctions(scene.db, patches);
 
-  it(
-    "no fence check in the records: an outcome of a former holder ends a shard that another one runs",
-    async () => {
-      const heal = await patchFunctions(scene.db, {
-        complete: swap(
-          " AND l.owner = p_incarnation AND l.fence_token = a.token AND (v_leased OR l.continue_fenced)",
-          "",
-        ),
-      });
-      try {
-        const { report } = await scene.run(pauseExecutor);
-        expect(report.verdict, report.reason).toBe("fail");
-        expect(found(report).length).toBeGreaterThan(0);
-      } finally {
-        await heal();
-      }
-    },
-    limitMs,
-  );
-
-  it(
-    "no unique index: what is put back is put back twice",
-    async () => {
-      await scene.db.query("ALTER TABLE escapement.shard_live DROP CONSTRAINT shard_live_pkey");
-      const heal = await patchFunctions(scene.db, {
-        reap: swap(
-          "RETURN escapement.release_shards(p_incarnation);",
-          `INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, run_after)
-         SELECT job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, clock_timestamp()
-         FROM escapement.shard_live WHERE owner = p_incarnation;
-         RETURN escapement.release_shards(p_incarnation);`,
-        ),
-      });
-      try {
-        const { report } = await scene.run(killExecutor);
-        expect(report.verdict, report.reason).toBe("fail");
-        expect(found(report)).toContain("duplicate");
-      } finally {
-        await heal();
-        await scene.db.query("DELETE FROM escapement.shard_live");
-        await scene.db.query("DELETE FROM escapement.execution_live");
-        await scene.db.query(
-          "ALTER TABLE escapement.shard_live ADD CONSTRAINT shard_live_pkey PRIMARY KEY (job_id, fire_time, shard_no)",
-        );
-      }
-    },
-    limitMs,
-  );
-
-  it(
-    "the standby is stopped when the primary goes: nobody takes over in time",
-    async () => {
-      const standby = async () => {
-        const leader = await scene.cluster.leader();
-        return scene.cluster.schedulers.find(({ name }) => name !== leader?.node)!;
-      };
-      const other = await standby();
-      const door = scene.doors.get((await scene.cluster.leader())!.node)!;
-      // Refused from the beginning where it can be seen.
-      door.onInject = () => other.kill().then(() => {});
-      try {
-        const { report } = await scene.run(
-          { ...stopPrimary, proof: [{ see: "process-gone", from: "target" }] },
-          { definition: patient(stopPrimary) },
-        );
-        expect(report.verdict, report.reason).toBe("fail");
-        expect(found(report)).toContain("takeover-late");
-      } finally {
-        door.onInject = undefined;
-        await other.start();
-        await scene.cluster.ready(other.name);
-      }
-    },
-    limitMs,
-  );
-
-  it(
-    "a scheduler that goes by its own wall clock fires early",
-    async () => {
-      await scene.db.query(`CREATE OR REPLACE FUNCTION escapement.sabotaged_now() RETURNS timestamptz LANGUAGE sql AS $$
-      SELECT clock_timestamp() + make_interval(secs => coalesce((SELECT offset_ms FROM escapement.scheduler s
-        JOIN escapement.leader l ON l.holder = s.incarnation), 0) / 1000) $$`);
-      const heal = await patchFunctions(scene.db, {
-        open_due: (text) =>
-          swap(
-            "clock_timestamp()",
-            "escapement.sabotaged_now()",
-          )(text).replace("g.due_at, o.start_by\n", "least(g.due_at, clock_timestamp()), o.start_by\n"),
-      });
-      try {
-        const { report } = await scene.run(skewedLeader);
-        expect(report.verdict, report.reason).toBe("fail");
-        expect(found(report)).toContain("early");
-      } finally {
-        await heal();
-      }
-    },
-    limitMs,
-  );
-
-  it(
-    "an executor that goes on after losing its lease runs beside its successor",
-    async () => {
-      let supervisors: number[] = [];
-      const freezeSupervisor = async (name: string) => {
-        supervisors = childrenOf([scene.cluster.node(name).pid ?? -1]);
-        for (const pid of supervisors) signal(pid, "SIGSTOP");
-        expect(supervisors.every(isStopped)).toBe(true);
-      };
-      for (const [name, door] of scene.doors) door.onInject = () => freezeSupervisor(name);
-      const definition = patient(cutNetwork);
-      try {
-        const { report } = await scene.run(cutNetwork, {
-          definition: {
-            ...definition,
-            load: { jobs: 2, everyMs: 2_000, shards: 2, shardMs: 14_000, obligations: 5 },
-          },
-        });
-        expect(report.verdict, report.reason).toBe("fail");
-        expect(found(report)).toContain("overlap");
-      } finally {
-        for (const door of scene.doors.values()) door.onInject = undefined;
-        for (const pid of supervisors) signal(pid, "SIGCONT");
-      }
-    },
-    limitMs,
-  );
+const noLeaseExpiry = patch({ reap: answerNull, take_over: answerNull });
+const noFence = patch({
+  complete: swap(
+    " AND l.owner = p_incarnation AND l.fence_token = a.token AND (v_leased OR l.continue_fenced)",
+    "",
+  ),
 });
 
-/** Goes on though another host is not what it was. */
-function patient(variant: Parameters<typeof drillOf>[0]) {
-  const drill = drillOf(variant);
-  return { ...drill, abort: { ...drill.abort, otherHostUnhealthy: false } };
+async function noUniqueIndex() {
+  await scene.db.query("ALTER TABLE escapement.shard_live DROP CONSTRAINT shard_live_pkey");
+  const heal = await patchFunctions(scene.db, {
+    open_due: swap(
+      "(s.shard_no = -1) = g.freezes) s",
+      "(s.shard_no = -1) = g.freezes) s, generate_series(1, 2)",
+    ),
+  });
+  return async () => {
+    await heal();
+    await scene.db.query("DELETE FROM escapement.shard_live; DELETE FROM escapement.execution_live");
+    await scene.db.query(
+      "ALTER TABLE escapement.shard_live ADD CONSTRAINT shard_live_pkey PRIMARY KEY (job_id, fire_time, shard_no)",
+    );
+  };
 }
+
+async function ownWallClock() {
+  await scene.db.query(
+    `CREATE OR REPLACE FUNCTION escapement.sabotaged_now() RETURNS timestamptz LANGUAGE sql AS $$
+       -- Whoever is wrong; a leader as wrong as that gives its place to the other one.
+       SELECT clock_timestamp() + make_interval(secs => coalesce((SELECT max(offset_ms) FROM escapement.scheduler
+         WHERE last_seen > clock_timestamp() - interval '12 s'), 0) / 1000) $$`,
+  );
+  return patchFunctions(scene.db, {
+    open_due: (text) =>
+      text
+        .replaceAll("clock_timestamp()", "escapement.sabotaged_now()")
+        .replace("s.attempt, g.due_at,", "s.attempt, least(g.due_at, clock_timestamp()),"),
+  });
+}
+
+/** The standby goes in the same moment as the primary. */
+async function noStandby() {
+  const leader = await scene.cluster.leader();
+  const standby = scene.cluster.schedulers.find(({ name }) => name !== leader?.node)!;
+  const door = scene.doors.get(leader!.node)!;
+  door.onInject = async () => void (await standby.kill());
+  return async () => {
+    door.onInject = undefined;
+    await standby.start();
+    await scene.cluster.ready(standby.name);
+  };
+}
+
+/** Nobody is there any more who could kill the children. */
+async function noSupervisor() {
+  let supervisors: number[] = [];
+  for (const [name, door] of scene.doors) {
+    door.onInject = async () => {
+      supervisors = childrenOf([scene.cluster.node(name).pid ?? -1]);
+      for (const pid of supervisors) signal(pid, "SIGSTOP");
+      await shown(supervisors, isStopped);
+    };
+  }
+  return async () => {
+    for (const door of scene.doors.values()) door.onInject = undefined;
+    for (const pid of supervisors) signal(pid, "SIGCONT");
+  };
+}
+
+const goneOnly = (variant: DrillVariant): DrillVariant => ({
+  ...variant,
+  proof: [{ see: "process-gone", from: "target" }],
+});
+
+describe("a cluster without a protection", () => {
+  it("no lease expiry: shards of a dead executor stay with it", async () => {
+    const classes = await drill(goneOnly(killExecutor), noLeaseExpiry);
+    expect(classes).toEqual(expect.arrayContaining(["interrupted", "takeover-late"]));
+  }, 300_000);
+
+  it("no idempotency key: what a dead executor did is done again", async () => {
+    expect(await drill(killExecutor, undefined, { startWitness })).toEqual(["duplicate"]);
+  }, 300_000);
+
+  it("no unique index: what is planned twice runs twice", async () => {
+    expect(await drill(killExecutor, noUniqueIndex, { startWitness })).toContain("duplicate");
+  }, 300_000);
+
+  it("no fence anywhere: a former holder writes over its successor, and ends its shard", async () => {
+    const change = { definition: slow(pauseExecutor), startWitness };
+    expect(await drill(pauseExecutor, noFence, change)).toEqual(expect.arrayContaining(["stale", "orphan"]));
+  }, 300_000);
+
+  it("no standby: nobody takes over in time", async () => {
+    const change = { definition: patient(stopPrimary) };
+    expect(await drill(goneOnly(stopPrimary), noStandby, change)).toContain("takeover-late");
+  }, 300_000);
+
+  it.skipIf(!clocks)(
+    "a scheduler that goes by its own wall clock fires early",
+    async () => {
+      expect(await drill(skewedLeader, ownWallClock)).toContain("early");
+    },
+    300_000,
+  );
+
+  it("an executor that goes on after losing its lease runs beside its successor", async () => {
+    expect(await drill(pauseExecutor, noSupervisor, { definition: slow(pauseExecutor) })).toContain(
+      "overlap",
+    );
+  }, 300_000);
+});

@@ -10,6 +10,7 @@ import type { OwnCopy } from "../playbook/own-copy.ts";
 import { settlementSite } from "../playbook/settlement-site.ts";
 import { shell } from "../provision/lab-targets.ts";
 
+const password = "only-in-this-lab";
 const shippedDrills = fileURLToPath(new URL("../../../chaos", import.meta.url));
 
 export class DrilledSite {
@@ -48,7 +49,6 @@ export class DrilledSite {
     await this.#letControllerIn();
     this.clusterFile = join(this.folder, "cluster.yaml");
     writeFileSync(this.clusterFile, await shell(this.#lab, "sched-1", "cat /etc/escapement/cluster.yaml"));
-    this.storeUrl = await shell(this.#lab, "sched-1", "cat /etc/escapement/store-url");
   }
 
   /** Runs one variant of a shipped drill. */
@@ -83,7 +83,13 @@ export class DrilledSite {
       store.name,
       `echo "host escapement all ${own}/32 scram-sha-256" >> /etc/postgresql/15/main/pg_hba.conf
        nft insert rule inet escapement input ip saddr ${own} tcp dport 5432 accept
-       runuser -u postgres -- psql -XAtq -c 'SELECT pg_reload_conf()'`,
+       runuser -u postgres -- psql -XAtq -d escapement <<'SQL'
+SELECT pg_reload_conf();
+-- Whoever runs a drill brings jobs of its own: a login that may apply jobs.
+CREATE ROLE drill LOGIN PASSWORD '${password}';
+DO $$ BEGIN EXECUTE format('GRANT %I TO drill', (SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = 'escapement')); END $$;
+SQL`,
     );
+    this.storeUrl = `postgresql://drill:${password}@${store.address}:5432/escapement`;
   }
 }
