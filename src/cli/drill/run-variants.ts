@@ -54,9 +54,13 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
   const outcomes: Outcome[] = [];
   try {
     await checkSchema(db);
-    const common = await commonOptions(wish, db, stop);
-    const { person, version, controller } = common;
-    if (scheduled) await checkWindow(db, { ...scheduled, variants, person, version, controller });
+    const who = {
+      person: options.by ?? process.env.SUDO_USER ?? userInfo().username,
+      version: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
+      controller: `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`,
+    };
+    if (scheduled) await checkWindow(db, { ...scheduled, ...who, variants });
+    const common = { ...(await commonOptions(wish, db, stop)), ...who };
     for (const variant of variants) {
       const outcome = await runOne({ ...common, variant }, options);
       outcomes.push(outcome);
@@ -79,7 +83,7 @@ async function commonOptions(
   { drill, hosts, cluster: file, scheduled, options }: VariantsToRun,
   db: Database,
   stop: StopSignals,
-): Promise<Omit<RunDrillOptions, "variant">> {
+): Promise<Omit<RunDrillOptions, "variant" | "person" | "version" | "controller">> {
   const cluster = await requireCluster(file);
   const parted = hosts.hosts.filter(({ parts }) => parts.length > 0);
   const executor = parted.find(({ parts }) => parts.includes("executor"));
@@ -107,10 +111,7 @@ async function commonOptions(
       port: options.port,
       ...(options.runAs !== undefined && { runAs: options.runAs }),
     },
-    person: options.by ?? process.env.SUDO_USER ?? userInfo().username,
     trigger: scheduled ? "schedule" : "manual",
-    version: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
-    controller: `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`,
     signal: stop.first,
     hurry: stop.second,
     say: (line) =>

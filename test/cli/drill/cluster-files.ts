@@ -12,8 +12,12 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Writes inventory.yaml and cluster.yaml. */
-export async function writeClusterFiles(folder: string, storeUrl: string): Promise<void> {
+/** Writes inventory.yaml and the cluster file. */
+export async function writeClusterFiles(
+  folder: string,
+  storeUrl: string,
+  clusterFile = "cluster.yaml",
+): Promise<void> {
   const port = await closedPort();
   const host = (name: string, profile: string) =>
     `    - { name: ${name}, address: 127.0.0.1, port: ${port}, profile: ${profile} }`;
@@ -39,7 +43,7 @@ export async function writeClusterFiles(folder: string, storeUrl: string): Promi
   const node = (name: string, at: number) =>
     `      - { name: ${name}, http: { address: 127.0.0.1, port: ${at} } }`;
   writeFileSync(
-    join(folder, "cluster.yaml"),
+    join(folder, clusterFile),
     [
       "apiVersion: escapement/v1",
       "kind: Cluster",
