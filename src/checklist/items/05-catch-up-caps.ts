@@ -139,7 +139,7 @@ function drainOf(
   if (maxFires === 0) return result(scope, "pass", "nothing is caught up", [], { location });
   const gap = shortestGap(job.definition, now);
   if (!gap) return result(scope, "pass", "only people run it: nothing is ever missed", [], { location });
-  const usualMs = row ? row.p99Ms : job.definition.timeoutMs;
+  const usualMs = row ? row.p50Ms : job.definition.timeoutMs;
   const drainMs = Math.ceil(maxFires * usualMs * slow);
   const text = `${maxFires} fire(s) × ${formatDuration(Math.ceil(usualMs))} × ${slow.toFixed(2)} = ${formatDuration(drainMs)}; the next fire is ${formatDuration(gap.gapMs)} away at the least`;
   const evidence = [computed(context, "fires × duration × share of slots", text)];

@@ -1,0 +1,292 @@
+/** Items 9 and 10: the time service, and the clocks. */
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CheckContext, CheckedDefinitions, HostProbe } from "../../../src/checklist/context.ts";
+import type { ChecklistItem, Result } from "../../../src/checklist/item.ts";
+import { timeService } from "../../../src/checklist/items/09-time-service.ts";
+import { clockOffset, dateCommand } from "../../../src/checklist/items/10-clock-offset.ts";
+import { gatherSections } from "../../../src/checklist/items/host-sections.ts";
+import { readTimeSections, timeScript } from "../../../src/checklist/items/time-service.ts";
+import type { WatchDefinition } from "../../../src/spec/watch-definition.ts";
+import { Database, type Queryable } from "../../../src/store/database.ts";
+import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
+import {
+  type Answers,
+  dateText,
+  fakeHost,
+  goodHosts,
+  goodTime,
+  keyOf,
+  sectionText,
+  unreachable,
+} from "../fake-host.ts";
+import { contextOf, definitionsOf, fillStore } from "../good-cluster.ts";
+import { goodDomains, goodWatch } from "../good-files.ts";
+
+let fresh: FreshDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  fresh = await freshDatabase({ migrated: true });
+  db = new Database(fresh.url, { maxConnections: 3 });
+  await db.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone = %L', current_database(), 'UTC'); END $$`,
+  );
+  await db.end();
+  db = new Database(fresh.url, { maxConnections: 3 });
+  await fillStore(db);
+});
+
+afterAll(async () => {
+  await db.end();
+  await fresh.drop();
+});
+
+interface Change {
+  readonly store?: Queryable | string;
+  readonly definitions?: Partial<CheckedDefinitions>;
+  readonly hosts?: readonly HostProbe[];
+}
+
+function context({ store = db, definitions = {}, hosts = goodHosts() }: Change = {}): CheckContext {
+  return contextOf(store, { definitions: { ...definitionsOf("/nowhere"), ...definitions }, hosts });
+}
+
+async function verdicts(item: ChecklistItem<CheckContext>, of = context()): Promise<Record<string, string>> {
+  return Object.fromEntries((await item.check(of)).map(({ scope, verdict }) => [scope.name, verdict]));
+}
+
+async function resultOf(item: ChecklistItem<CheckContext>, scope: string, of = context()): Promise<Result> {
+  return (await item.check(of)).find((one) => one.scope.name === scope)!;
+}
+
+/** With something changed in a transaction that is rolled back. */
+async function changed(item: ChecklistItem<CheckContext>, sql: string, scope = "payments"): Promise<Result> {
+  const undo = new Error("undo");
+  let found: Result | undefined;
+  await db
+    .transaction(async (tx) => {
+      await tx.query(sql);
+      found = await resultOf(item, scope, context({ store: tx }));
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return found!;
+}
+
+const watchWith = (change: Partial<WatchDefinition>): Partial<CheckedDefinitions> => ({
+  watch: { definition: { ...goodWatch, ...change }, file: "watch.yaml", line: 1 },
+});
+const onHost = (name: string, answers: Answers) => ({ hosts: goodHosts({ [name]: answers }) });
+
+const hostsPass = Object.fromEntries(Object.keys(goodDomains).map((name) => [name, "pass"]));
+const jobsPass = { "pay/bonus": "pass", "pay/report": "pass", "pay/by-hand": "pass" };
+
+describe("item 9", () => {
+  const all = { payments: "pass", ...hostsPass, ...jobsPass };
+  it("passes", async () => {
+    expect(await verdicts(timeService)).toEqual(all);
+  });
+
+  const good = goodTime();
+  it.each([
+    [
+      "no daemon",
+      { units: good.units!.replaceAll("ActiveState=active", "ActiveState=inactive") },
+      "fail",
+      /no time daemon runs/,
+    ],
+    [
+      "a daemon that is not enabled",
+      { units: good.units!.replaceAll("UnitFileState=enabled", "UnitFileState=disabled") },
+      "fail",
+      /would not start after a boot/,
+    ],
+    [
+      "two daemons",
+      {
+        units: `${good.units}\nId=systemd-timesyncd.service\nLoadState=loaded\nActiveState=active\nUnitFileState=enabled\n`,
+      },
+      "fail",
+      /both set the clock/,
+    ],
+    [
+      "a daemon that asks one source",
+      {
+        units: "Id=systemd-timesyncd.service\nLoadState=loaded\nActiveState=active\nUnitFileState=enabled\n",
+      },
+      "fail",
+      /does not compare 3 sources/,
+    ],
+    [
+      "a clock that is not synchronised",
+      { tracking: good.tracking!.replace("Normal", "Not synchronised") },
+      "fail",
+      /not synchronised/,
+    ],
+    [
+      "an offset that chronyd itself admits",
+      { tracking: good.tracking!.replace(",0.000012,", ",-0.7,") },
+      "fail",
+      /0.700 s off/,
+    ],
+    [
+      "two sources",
+      { sources: [...good.sources!.trim().split("\n").slice(0, 2), unreachable(3), ""].join("\n") },
+      "fail",
+      /2 source\(s\) can be reached/,
+    ],
+    [
+      "a chronyd that does not answer",
+      { tracking: "506 Cannot talk to daemon\n", sources: "506 Cannot talk to daemon\n" },
+      "unknown",
+      /does not answer/,
+    ],
+    [
+      "no systemd to ask",
+      { units: "System has not been booted with systemd\n" },
+      "unknown",
+      /systemd does not say/,
+    ],
+  ])("%s: that host alone", async (_, change, verdict, message) => {
+    const of = context(onHost("exec-1", { [keyOf(timeScript)]: sectionText(goodTime(change)) }));
+    expect(await verdicts(timeService, of)).toEqual({ ...all, "exec-1": verdict });
+    expect((await resultOf(timeService, "exec-1", of)).message).toMatch(message);
+  });
+
+  it.each([
+    [
+      "another zone",
+      { zone: "/usr/share/zoneinfo/Asia/Shanghai\n" },
+      /2 time zones: .*Asia\/Shanghai on exec-1/,
+    ],
+    ["another way of leap seconds", { conf: "leapsecmode step\n" }, /leap seconds are taken in 2 ways/],
+  ])("%s on one host fails the cluster", async (_, change, message) => {
+    const of = context(onHost("exec-1", { [keyOf(timeScript)]: sectionText(goodTime(change)) }));
+    expect(await verdicts(timeService, of)).toEqual({ ...all, payments: "fail" });
+    expect((await resultOf(timeService, "payments", of)).message).toMatch(message);
+  });
+
+  it("finds a database in another zone, schedulers with other zone data, a job with another zone", async () => {
+    expect(await changed(timeService, "SET LOCAL TimeZone = 'Europe/Paris'")).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/Europe\/Paris on the database/),
+    });
+    expect(
+      await changed(
+        timeService,
+        "UPDATE escapement.scheduler SET time_zone_data = '2020a' WHERE node = 'scheduler-2'",
+      ),
+    ).toMatchObject({ verdict: "fail" });
+    const job = await changed(
+      timeService,
+      `UPDATE escapement.job_version SET definition = jsonb_set(definition, '{timeZone}', '"Asia/Tokyo"') WHERE definition ->> 'name' = 'bonus'`,
+      "pay/bonus",
+    );
+    expect(job).toMatchObject({ verdict: "fail", message: expect.stringMatching(/fires by Asia\/Tokyo/) });
+  });
+
+  it("says needs-vm of containers, and unknown of what cannot be reached", async () => {
+    const contained = goodHosts().map((host) => ({ ...host, container: "systemd-nspawn" }));
+    const found = await verdicts(timeService, context({ hosts: contained }));
+    expect(found).toEqual({
+      payments: "pass",
+      ...jobsPass,
+      ...Object.fromEntries(Object.keys(goodDomains).map((name) => [name, "unknown"])),
+    });
+    expect((await resultOf(timeService, "exec-1", context({ hosts: contained }))).message).toMatch(
+      /^needs-vm/,
+    );
+    const of = context(onHost("exec-1", { [keyOf(timeScript)]: new Error("no route") }));
+    expect(await verdicts(timeService, of)).toEqual({ ...all, "exec-1": "unknown" });
+    expect(await verdicts(timeService, context({ hosts: [] }))).toMatchObject({ payments: "unknown" });
+    expect(await verdicts(timeService, context({ store: "gone" }))).toMatchObject({ payments: "unknown" });
+  });
+
+  it("the script runs on a real machine", async () => {
+    const real = fakeHost("here", [], {
+      [keyOf(timeScript)]: execFileSync(timeScript[0]!, timeScript.slice(1), {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }),
+    });
+    const { sections } = await gatherSections(real, timeScript);
+    expect(sections.map(({ title }) => title)).toEqual([
+      "units",
+      "tracking",
+      "sources",
+      "timedatectl",
+      "conf",
+      "zone",
+    ]);
+    expect(readTimeSections(sections).summary).toMatch(/zone/);
+  });
+});
+
+describe("item 10", () => {
+  const all = { payments: "pass", ...hostsPass };
+  it("passes", async () => {
+    expect(await verdicts(clockOffset)).toEqual(all);
+  });
+
+  it.each([
+    [
+      "one clock is off",
+      "UPDATE escapement.executor SET offset_ms = 400 WHERE node = 'executor-1'",
+      "exec-1",
+      "fail",
+      /\+400.0 ms off/,
+    ],
+    [
+      "it measures nothing",
+      "UPDATE escapement.scheduler SET offset_ms = NULL WHERE node = 'scheduler-2'",
+      "sched-2",
+      "unknown",
+      /has not measured/,
+    ],
+    [
+      "its measurement is old",
+      "UPDATE escapement.executor SET lease_until = lease_until - interval '1 hour' WHERE node = 'executor-2'",
+      "exec-2",
+      "unknown",
+      /measured its clock 36\d\d s ago/,
+    ],
+    [
+      "two clocks are apart",
+      "UPDATE escapement.executor SET offset_ms = CASE node WHEN 'executor-1' THEN -60 ELSE 60 END",
+      "payments",
+      "fail",
+      /exec-1 and exec-2 are 120 ms apart/,
+    ],
+    ["nobody measures", "DELETE FROM escapement.executor", "payments", "unknown", /no executor measures/],
+  ])("%s", async (_, sql, scope, verdict, message) => {
+    expect(await changed(clockOffset, sql, scope)).toMatchObject({
+      verdict,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("measures for itself", async () => {
+    const off = context(onHost("exec-1", { [keyOf(dateCommand)]: () => dateText(5_000) }));
+    expect(await verdicts(clockOffset, off)).toEqual({ ...all, "exec-1": "fail" });
+    const silent = context(onHost("exec-1", { [keyOf(dateCommand)]: new Error("no route") }));
+    expect(await verdicts(clockOffset, silent)).toEqual({ ...all, "exec-1": "unknown" });
+    const coarse = context(onHost("exec-1", { [keyOf(dateCommand)]: "1790000000.N\n" }));
+    expect(await verdicts(clockOffset, coarse)).toEqual({ ...all, "exec-1": "unknown" });
+  });
+
+  it("fails when its rule is off; is unknown without a watch file and without a store", async () => {
+    const off = context({ definitions: watchWith({ rules: { "clock-offset": { enabled: false } } }) });
+    expect(await verdicts(clockOffset, off)).toEqual({ ...all, payments: "fail" });
+    const { watch: _, ...rest } = definitionsOf("/nowhere");
+    expect(await verdicts(clockOffset, contextOf(db, { definitions: rest, hosts: goodHosts() }))).toEqual({
+      ...all,
+      payments: "unknown",
+    });
+    expect(new Set(Object.values(await verdicts(clockOffset, context({ store: "gone" }))))).toEqual(
+      new Set(["unknown"]),
+    );
+  });
+});

@@ -1,0 +1,297 @@
+/**
+ * One good cluster, one thing broken at a time: the item whose question that is
+ * answers otherwise, every other one as before. And each source of evidence cut
+ * off in turn: what nobody can see is unknown, and nothing of it passes.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CheckContext, CheckedDefinitions, HostProbe } from "../../src/checklist/context.ts";
+import type { Verdict } from "../../src/checklist/item.ts";
+import { dateCommand } from "../../src/checklist/items/10-clock-offset.ts";
+import { checklistItems } from "../../src/checklist/items/all.ts";
+import { triggerScript } from "../../src/checklist/items/other-triggers.ts";
+import { timeScript } from "../../src/checklist/items/time-service.ts";
+import { metricsScript } from "../../src/checklist/items/watchman-heartbeat.ts";
+import type { Queryable } from "../../src/store/database.ts";
+import { goodHosts, goodTime, keyOf, quietTriggers, sectionText } from "./fake-host.ts";
+import { contextOf, definitionsOf, drillClasses } from "./good-cluster.ts";
+import { type WholeCluster, wholeCluster } from "./whole-cluster.ts";
+
+let cluster: WholeCluster;
+
+beforeAll(async () => {
+  cluster = await wholeCluster();
+});
+
+afterAll(() => cluster?.end());
+
+interface Change {
+  readonly store?: Queryable | string;
+  readonly definitions?: Partial<CheckedDefinitions>;
+  readonly hosts?: readonly HostProbe[];
+}
+
+function context({ store = cluster.db, definitions = {}, hosts = goodHosts() }: Change = {}): CheckContext {
+  return contextOf(store, { definitions: { ...definitionsOf(cluster.files.root), ...definitions }, hosts });
+}
+
+const rank: Readonly<Record<Verdict, number>> = { "not-applicable": 0, pass: 1, unknown: 2, fail: 3 };
+
+/** The worst verdict of every item. */
+async function verdicts(of: CheckContext): Promise<Record<number, Verdict>> {
+  const found: Record<number, Verdict> = {};
+  for (const item of checklistItems) {
+    const results = await item.check(of).catch(() => []);
+    const worst = results.map(({ verdict }) => verdict).sort((a, b) => rank[b] - rank[a])[0];
+    found[item.number] = worst ?? "unknown";
+  }
+  return found;
+}
+
+const allPass = Object.fromEntries(Array.from({ length: 15 }, (_, number) => [number, "pass"]));
+
+/** All verdicts with something changed in the store, in a transaction that is rolled back. */
+async function after(sql: string): Promise<Record<number, Verdict>> {
+  const undo = new Error("undo");
+  let found: Record<number, Verdict> = {};
+  await cluster.db
+    .transaction(async (tx) => {
+      await tx.query("SET LOCAL idle_in_transaction_session_timeout = 0");
+      await tx.query(sql);
+      found = await verdicts(context({ store: savepoints(tx) }));
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return found;
+}
+
+/** A statement that fails, as trials do, must not end the transaction; and one connection answers one after the other. */
+function savepoints(tx: Queryable): Queryable {
+  let line: Promise<unknown> = Promise.resolve();
+  return {
+    query: (text, values) => {
+      const turn = line.then(async () => {
+        await tx.query("SAVEPOINT s");
+        try {
+          return await tx.query(text, values);
+        } catch (error) {
+          await tx.query("ROLLBACK TO s");
+          throw error;
+        }
+      });
+      line = turn.catch(() => {});
+      return turn as ReturnType<Queryable["query"]>;
+    },
+  } as Queryable;
+}
+
+describe("the whole checklist", () => {
+  it("has fifteen items, in order, each with its texts", () => {
+    expect(checklistItems.map(({ number }) => number)).toEqual(Array.from({ length: 15 }, (_, n) => n));
+    expect(new Set(checklistItems.map(({ id }) => id)).size).toBe(15);
+    for (const { question, why, how } of checklistItems) {
+      expect(question).toMatch(/\?$/);
+      expect(why.split(/\.\s/).length).toBeLessThanOrEqual(3);
+      expect(how.length).toBeGreaterThan(40);
+    }
+  });
+
+  it("passes on a good cluster, and every pass has evidence", async () => {
+    for (const item of checklistItems) {
+      for (const one of await item.check(context())) {
+        if (one.verdict === "not-applicable") continue;
+        expect(one, `item ${item.number}: ${one.message}`).toMatchObject({ verdict: "pass" });
+        expect(one.evidence.length, `item ${item.number}, ${one.scope.name}`).toBeGreaterThan(0);
+        for (const { what, output, at } of one.evidence) {
+          expect(what).not.toBe("");
+          expect(output.length).toBeLessThanOrEqual(4_000);
+          expect(at).toMatch(/^\d{4}-\d{2}-\d{2}T.*Z$/);
+        }
+      }
+    }
+  });
+});
+
+describe("one thing broken in the store", () => {
+  it.each<[number, string, string]>([
+    [
+      0,
+      "the last restore is long ago",
+      "UPDATE escapement.backup_record SET at = at - interval '50 days' WHERE kind = 'restore'",
+    ],
+    [1, "the constraint of shards is gone", "ALTER TABLE escapement.shard DROP CONSTRAINT shard_pkey"],
+    [
+      2,
+      "two schedulers on one host",
+      "UPDATE escapement.scheduler SET host = 'sched-1', pid = CASE node WHEN 'scheduler-1' THEN 4001 ELSE 4002 END",
+    ],
+    [
+      3,
+      "another blocking policy is in force",
+      `UPDATE escapement.job_version SET definition = jsonb_set(definition, '{blocking}', '{"policy":"allow"}')`,
+    ],
+    [
+      4,
+      "another misfire policy is in force",
+      `UPDATE escapement.job_version SET definition = jsonb_set(definition, '{misfire}', '{"policy":"skip","thresholdMs":5}')`,
+    ],
+    [
+      5,
+      "another cap is in force",
+      `UPDATE escapement.job_version SET definition = jsonb_set(definition, '{catchUp,maxFires}', '5') WHERE definition ->> 'name' = 'bonus'`,
+    ],
+    [
+      6,
+      "a repeat has changed rows",
+      `UPDATE escapement.operation SET after = jsonb_set(after, '{verdict}', '"fail"') WHERE action = 'checklist rehearse'`,
+    ],
+    [
+      7,
+      "a lease is long overdue",
+      "UPDATE escapement.executor SET lease_until = clock_timestamp() - interval '5 minutes', lease_ms = 15000 WHERE node = 'executor-2'",
+    ],
+    [
+      8,
+      "a channel refused the test",
+      "UPDATE escapement.alert_delivery SET state = 'failed', accepted_at = NULL, last_error = 'x' WHERE channel = 'mail'",
+    ],
+    [
+      9,
+      "schedulers have other zone data",
+      "UPDATE escapement.scheduler SET time_zone_data = '2019a' WHERE node = 'scheduler-2'",
+    ],
+    [10, "a clock is off", "UPDATE escapement.executor SET offset_ms = 700 WHERE node = 'executor-1'"],
+    [
+      11,
+      "the last kill was not healed",
+      `INSERT INTO escapement.drill_run SELECT (jsonb_populate_record(d, to_jsonb(d) || jsonb_build_object('run_id', gen_random_uuid(), 'verdict', 'fail', 'ended_at', clock_timestamp()))).* FROM escapement.drill_run d WHERE class = '${drillClasses[0]}'`,
+    ],
+    [
+      12,
+      "a class was not tried lately",
+      "UPDATE escapement.drill_run SET ended_at = ended_at - interval '60 days' WHERE class = 'network-cut'",
+    ],
+    [13, "the disk is nearly full", "UPDATE escapement.store_disk SET free_bytes = total_bytes / 20"],
+    [
+      14,
+      "a month end took too long",
+      "UPDATE escapement.execution SET duration_ms = 90000000 WHERE fire_time = (SELECT max(fire_time) FROM escapement.execution e JOIN escapement.job j USING (job_id) WHERE j.name = 'bonus')",
+    ],
+  ])("item %i alone says that %s", async (number, _, sql) => {
+    expect(await after(sql)).toEqual({ ...allPass, [number]: "fail" });
+  });
+});
+
+describe("one thing broken outside the store", () => {
+  const on = (host: string, argv: readonly string[], text: string): Change => ({
+    hosts: goodHosts({ [host]: { [keyOf(argv)]: text } }),
+  });
+  const problem = (path: string) => ({
+    file: "jobs/x.yaml",
+    line: 2,
+    column: 1,
+    path,
+    message: "is missing",
+  });
+
+  it.each<[number, string, () => Change]>([
+    [
+      2,
+      "a crontab starts a job",
+      () =>
+        on(
+          "exec-1",
+          triggerScript,
+          sectionText(
+            quietTriggers("exec-1", { "crontab /etc/cron.d/x": "* * * * * root /opt/pay/report.sh" }),
+          ),
+        ),
+    ],
+    [3, "a file has no blocking policy", () => ({ definitions: { problems: [problem("spec.blocking")] } })],
+    [4, "a file has no misfire policy", () => ({ definitions: { problems: [problem("spec.misfire")] } })],
+    [5, "a file has no cap", () => ({ definitions: { problems: [problem("spec.catchUp")] } })],
+    [
+      9,
+      "a host has another zone",
+      () => on("exec-1", timeScript, sectionText(goodTime({ zone: "/usr/share/zoneinfo/Asia/Tokyo" }))),
+    ],
+    [
+      10,
+      "a clock is a minute fast",
+      () => on("exec-1", dateCommand, `${Date.now() / 1_000 + 60}.0`.replace(/(\.\d+)\.0$/, "$1\n")),
+    ],
+  ])("item %i alone says that %s", async (number, _, change) => {
+    expect(await verdicts(context(change()))).toEqual({ ...allPass, [number]: "fail" });
+  });
+});
+
+describe("a source of evidence is cut off", () => {
+  it("no store: everything is unknown, and nothing passes for good", async () => {
+    const found = await verdicts(context({ store: "no route to host" }));
+    expect(found).toEqual(Object.fromEntries(Object.keys(allPass).map((number) => [number, "unknown"])));
+  });
+
+  it("no job files", async () => {
+    const found = await verdicts(context({ definitions: { jobs: [], allJobs: [] } }));
+    // Without any file an active job is one that no file describes: item 3 says so, and fails.
+    expect(found).toEqual({
+      ...allPass,
+      2: "unknown",
+      3: "fail",
+      4: "unknown",
+      5: "unknown",
+      6: "unknown",
+      9: "unknown",
+      14: "unknown",
+    });
+  });
+
+  it.each<[string, readonly number[], () => Change]>([
+    ["no hosts", [2, 8, 9], () => ({ hosts: [] })],
+    ["one host that cannot be reached", [2, 9, 10], () => ({ hosts: goodHosts({ "exec-2": lost() }) })],
+    [
+      "the watchman's host cannot be reached",
+      [2, 8, 9, 10],
+      () => ({ hosts: goodHosts({ "watch-1": lost() }) }),
+    ],
+    [
+      "hosts are containers",
+      [9],
+      () => ({ hosts: goodHosts().map((host) => ({ ...host, container: "systemd-nspawn" })) }),
+    ],
+    ["no cluster file", [5, 7], () => without("cluster")],
+    ["no inventory", [8], () => without("inventory")],
+    ["no watch file", [8, 10], () => without("watch")],
+  ])("%s: %j are unknown", async (_, numbers, change) => {
+    const found = await verdicts(context(change()));
+    expect(found).toEqual({
+      ...allPass,
+      ...Object.fromEntries(numbers.map((number) => [number, "unknown"])),
+    });
+  });
+
+  it("a login that may only read: what has to be tried is unknown", async () => {
+    const found = await verdicts(context({ store: cluster.onlooker }));
+    expect(found).toEqual({
+      ...allPass,
+      0: "unknown",
+      1: "unknown",
+      2: "unknown",
+      5: "unknown",
+      7: "unknown",
+    });
+  });
+
+  const lost = () =>
+    Object.fromEntries(
+      [triggerScript, timeScript, dateCommand, metricsScript(7075)].map((argv) => [
+        keyOf(argv),
+        new Error("no route to host"),
+      ]),
+    );
+
+  function without(part: "cluster" | "inventory" | "watch"): Change {
+    return { definitions: { [part]: undefined } as unknown as Partial<CheckedDefinitions> };
+  }
+});
