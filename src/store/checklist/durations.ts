@@ -20,21 +20,21 @@ export interface DurationRow {
 export function readDurations(db: Queryable, from: Date): Promise<Look<DurationRow>> {
   return look<DurationRow>(
     db,
-    `WITH done AS (
-       SELECT e.job_id, e.fire_time, e.duration_ms, e.fire_time AT TIME ZONE (v.definition ->> 'timeZone') AS local
-       FROM escapement.execution e
-       JOIN escapement.job j ON j.job_id = e.job_id AND j.state <> 'deleted'
-       JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version
-       WHERE e.status = 'success' AND e.run_no = 1 AND e.duration_ms IS NOT NULL AND e.fire_time >= $1
-     ), per_job AS (
+    `SELECT job_id AS "jobId", count, p[1] AS "p50Ms", p[2] AS "p99Ms", longest[1] AS "maxMs",
+       to_timestamp(longest[2] / 1000.0) AS "maxAt", month_ends AS "monthEnds", first, last
+     FROM (
        SELECT job_id, count(*) AS count, percentile_cont(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY duration_ms) AS p,
-         max(duration_ms) AS longest, min(fire_time) AS first, max(fire_time) AS last,
+         -- Arrays are compared element by element: the longest, and of those the latest.
+         max(ARRAY[duration_ms, (extract(epoch FROM fire_time) * 1000)::bigint]) AS longest,
+         min(fire_time) AS first, max(fire_time) AS last,
          count(*) FILTER (WHERE extract(day FROM local) = 1 OR extract(day FROM local + interval '1 day') = 1) AS month_ends
-       FROM done GROUP BY job_id)
-     SELECT p.job_id AS "jobId", p.count, p.p[1] AS "p50Ms", p.p[2] AS "p99Ms", p.longest AS "maxMs", d.fire_time AS "maxAt",
-       p.month_ends AS "monthEnds", p.first, p.last
-     FROM per_job p CROSS JOIN LATERAL (
-       SELECT max(fire_time) AS fire_time FROM done WHERE done.job_id = p.job_id AND done.duration_ms = p.longest) d`,
+       FROM (
+         SELECT e.job_id, e.fire_time, e.duration_ms, e.fire_time AT TIME ZONE (v.definition ->> 'timeZone') AS local
+         FROM escapement.execution e
+         JOIN escapement.job j ON j.job_id = e.job_id AND j.state <> 'deleted'
+         JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version
+         WHERE e.status = 'success' AND e.run_no = 1 AND e.duration_ms IS NOT NULL AND e.fire_time >= $1) done
+       GROUP BY job_id) per_job`,
     [from],
   );
 }
