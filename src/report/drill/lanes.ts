@@ -1,7 +1,7 @@
-/** Attempts by who ran them, in the order of their first start. Pure. */
+/** Attempts by where they ran, in the order of their first start. Pure. */
 import type { AttemptRecord, History } from "../../chaos/history.ts";
 
-/** A name that fits beside the picture: an incarnation by its first letters. */
+/** A name that fits beside the picture; where the node is not known, the first letters of the incarnation. */
 const nameLength = 20;
 
 export function laneOf(history: History | null): Map<string, AttemptRecord[]> {
@@ -10,7 +10,7 @@ export function laneOf(history: History | null): Map<string, AttemptRecord[]> {
     .filter(({ startedAt }) => startedAt !== null)
     .sort((a, b) => (a.startedAt! < b.startedAt! ? -1 : a.startedAt! > b.startedAt! ? 1 : 0));
   for (const attempt of started) {
-    const name = attempt.owner === "" ? "unknown" : attempt.owner.slice(0, nameLength);
+    const name = (attempt.node ?? (attempt.owner || "unknown")).slice(0, nameLength);
     const lane = lanes.get(name);
     if (lane) lane.push(attempt);
     else lanes.set(name, [attempt]);

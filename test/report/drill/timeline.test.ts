@@ -70,6 +70,17 @@ test("every fire, attempt, effect and refusal is there once; a fire without an e
   expect(svg).toContain(`<title>drill/probe-1 ${at(20)}: no effect</title>`);
 });
 
+test("an attempt stands beside the name of its node, or else of its executor", () => {
+  const named = {
+    ...history,
+    attempts: attempts.map((one, i) => (i === 0 ? { ...one, node: "exec-7" } : one)),
+  };
+  const lanes = [...drillTimeline(report, named).matchAll(/text-anchor="end"[^>]*>([^<]+)</g)].map(
+    (one) => one[1],
+  );
+  expect(lanes.slice(0, 5)).toEqual(["fires", "exec-7", "a".repeat(20), "&lt;b&gt;&amp;", "effects"]);
+});
+
 test("time runs from left to right, and ticks count from the fault", () => {
   const svg = drillTimeline(report, history);
   const [, x, wide] = /class="fault" x="([\d.]+)" y="\d+" width="([\d.]+)"/.exec(svg)!.map(Number);
