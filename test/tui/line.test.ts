@@ -25,6 +25,9 @@ const widths: readonly [string, number][] = [
   ["", 0],
   ["▁▂█", 3],
   ["🙂", 2],
+  ["✅ ⏳ ⭐", 8],
+  ["✓ ✗ ⏎ ● ▸", 9],
+  ["￥", 2],
 ];
 test.each(widths)("%s takes %i columns", (text, width) => {
   expect(textWidth(text)).toBe(width);
@@ -37,6 +40,9 @@ const cuts: readonly [text: string, width: number, shown: string][] = [
   ["结算任务", 4, "结…"],
   ["a\x1b[31mred\nline", 20, "a [31mred line"],
   ["abc", 0, ""],
+  ["✅✅✅", 5, "✅✅…"],
+  ["exe\u202efdp\u2066x", 20, "exe fdp x"],
+  ["a\u2028b", 20, "a b"],
 ];
 test.each(cuts)("%j in %i columns is %j", (text, width, shown) => {
   expect(cut(text, width)).toBe(shown);
@@ -103,6 +109,8 @@ test("a terminal without UTF-8 gets plain signs", () => {
 test("text is broken between words", () => {
   expect(wrap("one two three", 8)).toEqual(["one two", "three"]);
   expect(wrap("abcdefghij", 4)).toEqual(["abcd", "efgh", "ij"]);
+  expect(wrap("结算任务失败", 5)).toEqual(["结算", "任务", "失败"]);
+  expect(wrap("结算", 1)).toEqual(["结", "算"]);
 });
 
 const times: readonly [string, string][] = [

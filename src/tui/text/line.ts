@@ -42,17 +42,28 @@ export function line(...pieces: readonly Piece[]): Line {
 
 export const emptyLine: Line = { spans: [] };
 
+/** Signs that stand in colour by themselves: two columns, wherever they are in Unicode. */
+const wideSign = /\p{Emoji_Presentation}/u;
+
+/** Spares the lines of the frame, which are in the same block, the costly question. */
+function mayBeWideSign(code: number): boolean {
+  return (code >= 0x231a && code < 0x2500) || (code >= 0x25f0 && code <= 0x2b55) || code >= 0x1f000;
+}
+
 /** Columns that one character takes. */
 function charWidth(code: number): number {
   if (code < 0x300) return code < 32 || (code >= 0x7f && code < 0xa0) ? 0 : 1;
   if (code <= 0x36f || (code >= 0x200b && code <= 0x200f) || (code >= 0xfe00 && code <= 0xfe0f)) return 0;
   const wide =
     (code >= 0x1100 && code <= 0x115f) ||
+    (mayBeWideSign(code) && wideSign.test(String.fromCodePoint(code))) ||
     (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xa960 && code <= 0xa97c) ||
     (code >= 0xac00 && code <= 0xd7a3) ||
     (code >= 0xf900 && code <= 0xfaff) ||
     (code >= 0xfe30 && code <= 0xfe6f) ||
     (code >= 0xff00 && code <= 0xff60) ||
+    (code >= 0xffe0 && code <= 0xffe6) ||
     (code >= 0x1f300 && code <= 0x1faff) ||
     code >= 0x20000;
   return wide ? 2 : 1;
@@ -73,10 +84,13 @@ export function lineWidth({ spans }: Line): number {
   return spans.reduce((sum, one) => sum + textWidth(one.text), 0);
 }
 
+/** Control characters, line separators, and marks that turn the direction of what follows: of the frame, too. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is taken out
+const harmful = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
+
 /** Cut to at most `width` columns; what was cut ends in an ellipsis. Control characters become blanks: the store's text is not trusted with a terminal. */
 export function cut(text: string, width: number): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is taken out
-  const clean = /[\x00-\x1f\x7f-\x9f]/.test(text) ? text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ") : text;
+  const clean = text.replace(harmful, " ");
   if (width <= 0) return "";
   if (textWidth(clean) <= width) return clean;
   let taken = "";
@@ -143,9 +157,13 @@ export function wrap(text: string, width: number): string[] {
     }
     last = last === "" ? word : `${last} ${word}`;
     while (textWidth(last) > width) {
-      const chars = [...last];
-      lines.push(chars.slice(0, width).join(""));
-      last = chars.slice(width).join("");
+      let part = "";
+      for (const char of last) {
+        if (part !== "" && textWidth(part + char) > width) break;
+        part += char;
+      }
+      lines.push(part);
+      last = last.slice(part.length);
     }
   }
   if (last !== "") lines.push(last);
