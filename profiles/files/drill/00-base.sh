@@ -102,9 +102,15 @@ has_event() {
 
 # Only one actor at a time changes the host. What an actor starts inherits the
 # lock: a program that outlives its killed shell still keeps the others out.
+# take_lock SECONDS [WHO]: a run that holds it longer hangs, and is killed by whoever wants to restore.
 take_lock() {
   exec 9>>"$run/lock"
-  flock -w 3 9 || :
+  ! flock -w "$1" 9 || return 0
+  case ${2:-run} in
+    run | main-gone) ;;
+    *) systemctl kill --signal=KILL "$prefix-$id.service" 2>/dev/null ;;
+  esac
+  flock -w 0.5 9 || :
 }
 
 release_lock() {

@@ -7,7 +7,7 @@
 #     the record of events see to it that each is taken once.
 
 run_drill() {
-  take_lock
+  take_lock 15
   if [ ! -e "$run/restored" ] && ! has_event restored; then
     # From here on there may be something to take back.
     : >"$run/injecting"
@@ -75,7 +75,7 @@ short_of_memory() {
 
 # Takes the fault back, once. $1: who.
 restore_run() {
-  take_lock
+  has_event restored || take_lock 0.5 "$1"
   if ! has_event restored; then
     if [ -e "$run/injecting" ]; then
       for _ in 1 2 3 4 5; do
@@ -129,7 +129,7 @@ lifted() {
 finish_run() {
   if ! has_event ended; then
     settle
-    take_lock
+    take_lock 20
     if ! has_event ended; then
       [ ! -e "$run/injecting" ] || [ $group != unit ] || unit_tidy 2>>"$run/said"
       residue=$(residue_of_run)

@@ -220,6 +220,27 @@ describe.skipIf(noHosts)("a drill on a host", () => {
     expect(await host.audit()).toEqual(clean);
   });
 
+  test("a run that hangs with the lock in its hand is killed for it", async () => {
+    const one = await order({
+      fault: "kill",
+      unit: victim,
+      keepDown: true,
+      holdSeconds: 30,
+      limitSeconds: 40,
+    });
+    const { run } = one;
+    // Stopped in the middle of its injection: systemd is reading its files anew, which takes a while.
+    const stopped = sh(`cd /; until [ -e run/escapement-drill/${run}/injecting ]; do sleep 0.01; done
+      pkill -STOP -f '[d]rill run ${run}'; sleep 0.5; ! flock -n run/escapement-drill/${run}/lock true`);
+    await host.begin(one);
+    await stopped;
+    const { halted, restoredMs } = await host.halt();
+    expect(halted).toBe(true);
+    expect(restoredMs).toBeLessThan(2_000);
+    await ended(run);
+    expect(await host.audit()).toEqual(clean);
+  });
+
   test("what is left over is found, and swept by halt", async () => {
     await sh(`nft add table inet escapement_drill; touch /srv/fill/.escapement-drill-fill
       mkdir -p /run/systemd/system/${victim}.d; echo '[Service]' > /run/systemd/system/${victim}.d/escapement-drill.conf
