@@ -17,8 +17,19 @@ export function keyNames(input: string, key: Key): string[] {
   // Terminals send either code for the one key above enter.
   if (key.backspace || key.delete) return ["backspace"];
   if (key.ctrl) return input === "" ? [] : [`ctrl-${input}`];
-  if (key.meta) return [];
-  return [...input].flatMap((char) =>
-    char === "\r" || char === "\n" ? ["enter"] : char < " " ? [] : [char],
-  );
+  if (key.meta || unknownCode.test(input)) return [];
+  return [...input].flatMap(ofChar);
+}
+
+/** What is left of a code that ink does not know, such as shift and F3: its letters are nobody's keys. */
+const unknownCode = /^\[[0-9;<=>?]+[ -/]*[@-~]$/;
+
+/** Keys that were held down, or typed ahead, come in one piece with what is around them. */
+function ofChar(char: string): string[] {
+  if (char === "\r" || char === "\n") return ["enter"];
+  if (char === "\x7f" || char === "\b") return ["backspace"];
+  if (char === "\t") return ["tab"];
+  if (char === "\x1b") return ["esc"];
+  if (char >= "\x01" && char <= "\x1a") return [`ctrl-${String.fromCharCode(char.charCodeAt(0) + 96)}`];
+  return char < " " || (char > "~" && char < "\xa0") ? [] : [char];
 }
