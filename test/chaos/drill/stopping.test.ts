@@ -1,0 +1,142 @@
+/** What keeps a drill from beginning, what ends it early, and what it then may not claim. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runDrill } from "../../../src/chaos/drill/run-drill.ts";
+import { haltDrills, liftDrillHalt } from "../../../src/store/drill/drill-halt.ts";
+import { currentDrillRun, listDrillRuns, requestDrillAbort } from "../../../src/store/drill/drill-run.ts";
+import { until } from "../../support/until.ts";
+import { type DrillScene, drillOf, startScene } from "./drill-scene.ts";
+import { killExecutor } from "./variants.ts";
+
+const limitMs = 180_000;
+const deed = { person: "test", reason: "to see it" };
+const variant = {
+  ...killExecutor,
+  hold: { ms: 8_000 },
+  proof: [{ see: "process-gone", from: "target" }],
+} as const;
+let scene: DrillScene;
+
+beforeAll(async () => {
+  scene = await startScene();
+}, limitMs);
+afterAll(() => scene?.down(), limitMs);
+
+const latest = async () => (await listDrillRuns(scene.db, { limit: 1 }))[0];
+const said = (words: string) =>
+  until(() => scene.said.some((line) => line.includes(words)), { what: words, deadlineMs: 60_000 });
+
+async function struck(): Promise<void> {
+  scene.said.length = 0;
+  await said("proof");
+}
+
+describe("a drill that does not begin", () => {
+  it(
+    "while drills are halted",
+    async () => {
+      await haltDrills(scene.db, deed);
+      try {
+        await expect(scene.run(variant)).rejects.toMatchObject({ code: "E_DRILL_HALTED" });
+      } finally {
+        await liftDrillHalt(scene.db, deed);
+      }
+    },
+    limitMs,
+  );
+
+  it(
+    "when something is not as it should be: every reason is told, and nothing was touched",
+    async () => {
+      const options = await scene.options(variant);
+      const definition = {
+        ...drillOf(variant),
+        steadyState: { ...drillOf(variant).steadyState, backlogBelow: 0 },
+      };
+      const hosts = options.hosts.map((host) => ({
+        ...host,
+        units: host.name === "executor-1" ? { executor: "escapement-executor.service" } : host.units,
+      }));
+      const refused = runDrill({ ...options, definition, hosts, named: ["scheduler-1"] });
+      await expect(refused).rejects.toMatchObject({
+        code: "E_DRILL_REFUSED",
+        message: expect.stringMatching(/shards wait.*|cannot be the target.*/s),
+      });
+      expect(await latest()).toMatchObject({ verdict: "unknown", targets: [] });
+      expect(await currentDrillRun(scene.db)).toBeNull();
+    },
+    limitMs,
+  );
+});
+
+describe("a drill that is ended early", () => {
+  it(
+    "by the stop switch: restored within seconds, unknown",
+    async () => {
+      const running = scene.run(variant);
+      await struck();
+      await haltDrills(scene.db, deed);
+      try {
+        const { report } = await running;
+        expect(report).toMatchObject({ verdict: "unknown", failures: [] });
+        expect(report.reason).toContain("halted by test");
+        expect(report.restoredAt).not.toBeNull();
+      } finally {
+        await liftDrillHalt(scene.db, deed);
+      }
+    },
+    limitMs,
+  );
+
+  it(
+    "by whoever asks for it, while nobody else may begin",
+    async () => {
+      const running = scene.run(variant);
+      await struck();
+      await expect(scene.run(variant)).rejects.toMatchObject({ code: "E_DRILL_BUSY" });
+      await requestDrillAbort(scene.db, "wrong host");
+      const { report } = await running;
+      expect(report).toMatchObject({ verdict: "unknown", failures: [] });
+      expect(report.reason).toContain("wrong host");
+    },
+    limitMs,
+  );
+
+  it(
+    "by its own rule, when another host is not what it was",
+    async () => {
+      const options = await scene.options(variant);
+      const running = runDrill(options);
+      await struck();
+      const target = (await currentDrillRun(scene.db))!.targets[0]!.host;
+      const other = scene.cluster.executors.find(({ name }) => name !== target)!;
+      await other.kill();
+      const { report } = await running;
+      expect(report.verdict).toBe("unknown");
+      expect(report.reason).toContain(`on ${other.name} is failed`);
+      await other.start();
+      await scene.cluster.ready(other.name);
+    },
+    limitMs,
+  );
+
+  it(
+    "with something left on the host: fail, whatever the data says",
+    async () => {
+      const running = scene.run(variant);
+      await struck();
+      const target = (await currentDrillRun(scene.db))!.targets[0]!.host;
+      const door = scene.doors.get(target)!;
+      door.leaveBehind = { what: "unit drop-in", detail: "restart.conf" };
+      try {
+        const { report } = await running;
+        expect(report.verdict).toBe("fail");
+        expect(report.failures).toEqual([
+          { class: "residue", detail: `${target}: unit drop-in: restart.conf` },
+        ]);
+      } finally {
+        door.leaveBehind = undefined;
+      }
+    },
+    limitMs,
+  );
+});
