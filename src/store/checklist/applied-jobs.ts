@@ -63,11 +63,13 @@ export interface Overlap {
 export function readOverlaps(db: Queryable, from: Date, to: Date): Promise<Look<Overlap>> {
   return look<Overlap>(
     db,
-    `SELECT job_id AS "jobId", count(*) AS count, min(fire_time) AS "fireTime" FROM (
-       SELECT e.job_id, e.fire_time, e.actual_start_time, v.definition -> 'blocking' ->> 'policy' AS policy,
+    `WITH policies AS MATERIALIZED (
+       SELECT job_id, version, definition -> 'blocking' ->> 'policy' AS policy FROM escapement.job_version)
+     SELECT job_id AS "jobId", count(*) AS count, min(fire_time) AS "fireTime" FROM (
+       SELECT e.job_id, e.fire_time, e.actual_start_time, v.policy,
          max(coalesce(e.actual_end_time, 'infinity')) OVER (PARTITION BY e.job_id ORDER BY e.actual_start_time, e.fire_time
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until
-       FROM escapement.execution e JOIN escapement.job_version v ON v.job_id = e.job_id AND v.version = e.job_version
+       FROM escapement.execution e JOIN policies v ON v.job_id = e.job_id AND v.version = e.job_version
        WHERE e.fire_time BETWEEN $1 AND $2 AND e.actual_start_time IS NOT NULL AND e.run_no = 1) o
      WHERE o.policy IN ('queue', 'forbid') AND o.busy_until > o.actual_start_time
      GROUP BY job_id`,
