@@ -40,7 +40,11 @@ export async function startUi(options: UiOptions): Promise<number> {
     perform(effect, from, options),
   );
   const stream = new ScreenStream(stdout, session.tickets);
-  const terminal = borrowTerminal(stdin, stdout, () => stream.close());
+  const again = () => {
+    session.tickets.renew();
+    session.send({ type: "size", ...size() });
+  };
+  const terminal = borrowTerminal(stdin, stdout, () => stream.close(), again);
   const ink = render(<App session={session} />, {
     stdout: stream as unknown as NodeJS.WriteStream,
     stdin,
@@ -51,8 +55,7 @@ export async function startUi(options: UiOptions): Promise<number> {
   });
   const resized = () => {
     stdout.write(eraseCodes);
-    session.tickets.renew();
-    session.send({ type: "size", ...size() });
+    again();
   };
   stdout.on("resize", resized);
   const ticking = setInterval(() => session.send({ type: "tick", nowMs: monotonicMs() }), tickMs);

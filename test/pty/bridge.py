@@ -4,9 +4,9 @@
 
 Runs the program on a pseudo terminal of its own. Standard input takes orders, one
 JSON object a line: {"send": text}, {"resize": [columns, rows]}, {"signal": name},
-{"close": true} (the window is closed). Standard output tells what happened, one
+{"foreground": name of a signal for whatever runs in the foreground}, {"close": true} (the window is closed). Standard output tells what happened, one
 JSON object a line, with the milliseconds of the monotonic clock: {"data": base64},
-{"sent": n} (the n-th send has been written), {"exit": code, "signal": number}.
+{"pid": n}, {"sent": n} (the n-th send has been written), {"exit": code, "signal": number}.
 """
 
 import base64
@@ -44,6 +44,7 @@ def main():
         set_size(0, columns, rows)
         os.execvp(sys.argv[3], sys.argv[3:])
     set_size(terminal, columns, rows)
+    tell(pid=pid)
     before = termios.tcgetattr(terminal)
     orders, pending, sent, closed = sys.stdin.fileno(), b"", 0, False
     watched = [terminal, orders]
@@ -76,6 +77,8 @@ def main():
                     set_size(terminal, *order["resize"])
                 if "signal" in order:
                     os.kill(pid, getattr(signal, order["signal"]))
+                if "foreground" in order and not closed:
+                    os.killpg(os.tcgetpgrp(terminal), getattr(signal, order["foreground"]))
                 if "close" in order and not closed:
                     closed = True
                     if terminal in watched:

@@ -3,13 +3,20 @@
  * process, it is left again, with the cursor, before anything else is written.
  *
  *   enter ──▶ on the alternate screen ── quit, signal, crash, exit ──▶ restored (once)
+ *                │            ▲
+ *             SIGTSTP      SIGCONT
+ *                ▼            │
+ *              lent back, stopped
  */
 import { writeSync } from "node:fs";
 
-/** Alternate screen, cleared, cursor away. */
-const enterCodes = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l";
-/** Synchronised output off, attributes off, cursor back, alternate screen left. */
-const leaveCodes = "\x1b[?2026l\x1b[0m\x1b[?25h\x1b[?1049l";
+/**
+ * Alternate screen, cleared, cursor away, and no wrapping: where a terminal takes a
+ * character for wider than we do, the row is cut at the edge, and the next one is whole.
+ */
+const enterCodes = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l\x1b[?7l";
+/** Synchronised output off, attributes off, wrapping and cursor back, alternate screen left. */
+const leaveCodes = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 /** Erases what is on the screen, never what has scrolled off it. */
 export const eraseCodes = "\x1b[2J\x1b[H";
 
@@ -20,28 +27,50 @@ export interface BorrowedTerminal {
   restore(): void;
 }
 
-/** @param before what must write no more once the terminal is given back */
+/**
+ * @param before what must write no more once the terminal is given back
+ * @param again draws everything: it was stopped, and others have written since
+ */
 export function borrowTerminal(
   stdin: NodeJS.ReadStream,
   stdout: NodeJS.WriteStream,
   before: () => void,
+  again: () => void,
 ): BorrowedTerminal {
   let borrowed = true;
-  const restore = () => {
-    if (!borrowed) return;
-    borrowed = false;
-    before();
+  const raw = (on: boolean) => {
     try {
-      if (stdin.isTTY) stdin.setRawMode(false);
+      if (stdin.isTTY) stdin.setRawMode(on);
     } catch {
       // The terminal is gone.
     }
+  };
+  const leave = () => {
+    raw(false);
     try {
       writeSync(1, leaveCodes);
     } catch {
       // So it is.
     }
+  };
+  const stop = () => {
+    leave();
+    process.kill(process.pid, "SIGSTOP");
+  };
+  const goOn = () => {
+    // Off first: the shell has changed the modes behind our back.
+    raw(false);
+    raw(true);
+    stdout.write(enterCodes);
+    again();
+  };
+  const restore = () => {
+    if (!borrowed) return;
+    borrowed = false;
+    before();
+    leave();
     for (const [signal, handler] of handlers) process.off(signal, handler);
+    process.off("SIGTSTP", stop).off("SIGCONT", goOn);
   };
   const handlers = Object.entries(signals).map(
     ([signal, number]) =>
@@ -54,6 +83,7 @@ export function borrowTerminal(
       ] as const,
   );
   for (const [signal, handler] of handlers) process.on(signal, handler);
+  process.on("SIGTSTP", stop).on("SIGCONT", goOn);
   // Before the handlers that print an error: it belongs on the screen that stays.
   process.prependListener("uncaughtException", restore);
   process.prependListener("unhandledRejection", restore);
