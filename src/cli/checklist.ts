@@ -82,7 +82,8 @@ export function build(): Command {
     .option("--debug", "show where an error came from")
     // `verify` and `gate` have options of these names, too.
     .enablePositionalOptions();
-  for (const buildSubcommand of [buildGate, buildVerify, buildKeygen, buildRehearse]) command.addCommand(buildSubcommand());
+  for (const buildSubcommand of [buildGate, buildVerify, buildKeygen, buildRehearse])
+    command.addCommand(buildSubcommand());
   return withReachOptions(withStoreOptions(command)).action(
     async (paths: string[], options: ChecklistOptions) => {
       const { runChecklist } = await import("./checklist/run.ts");
