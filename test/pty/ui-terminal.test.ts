@@ -49,7 +49,7 @@ function start(columns: number, rows: number, environment: TerminalOptions["envi
   return session;
 }
 
-const ready = /of \d+ due, \d+ to come/;
+const ready = /of [\d,]+ due, [\d,]+ to come/;
 
 /** Everything that must hold once it has ended. */
 function expectGivenBack(session: PtySession): void {

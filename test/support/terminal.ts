@@ -28,6 +28,8 @@ export class PtySession {
   /** Every byte that the program wrote. */
   raw = "";
   exit: TerminalExit | undefined;
+  /** Of the program. */
+  pid: number | undefined;
   /** Monotonic milliseconds, by the bridge: of the last byte, and of each send. */
   lastByteMs = 0;
   readonly sentMs: number[] = [];
@@ -73,6 +75,7 @@ export class PtySession {
   #take(told: {
     data?: string;
     sent?: number;
+    pid?: number;
     exit?: number | null;
     signal?: number | null;
     modes?: TerminalExit["modes"];
@@ -85,6 +88,7 @@ export class PtySession {
       this.lastByteMs = told.ms;
       this.#parsed.push(new Promise((resolve) => this.terminal.write(data, resolve)));
     }
+    if (told.pid !== undefined) this.pid = told.pid;
     if (told.sent !== undefined) this.sentMs.push(told.ms);
     if ("exit" in told)
       this.exit = { code: told.exit ?? null, signal: told.signal ?? null, modes: told.modes ?? null };

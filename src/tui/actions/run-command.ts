@@ -4,6 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
+import { type ExitCode, exitCodeMeaning } from "../../base/exit-code.ts";
 
 export interface OwnProgram {
   /** Node and the script, as this process was started. */
@@ -44,7 +45,10 @@ export function runOwnCommand(program: OwnProgram, args: readonly string[]): Pro
       const [stdout, stderr] = [readFileSync(out, "utf8"), readFileSync(err, "utf8")];
       rmSync(folder, { recursive: true, force: true });
       if (code === 0) return resolve({ ok: true, text: `✓ ${words}: done${summary(stdout)}`, stdout });
-      const why = problem(stderr) ?? problem(stdout) ?? `ended with ${signal ?? code}`;
+      const meaning = exitCodeMeaning[code as ExitCode] as string | undefined;
+      const why =
+        problem(stderr) ??
+        (signal ? `ended by ${signal}` : `${meaning ?? `ended with ${code}`}${summary(stdout)}`);
       resolve({ ok: false, text: `✗ ${words}: ${why}`, stdout });
     });
   });

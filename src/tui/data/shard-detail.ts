@@ -1,6 +1,7 @@
 /** The chosen shard of an execution: attempts that did not succeed, and the end of its log where this machine has it. */
 import type { Queryable } from "../../store/database.ts";
 import { attemptsOf } from "../../store/ui/execution-look.ts";
+import { executionScreen } from "../screens/execution.ts";
 import { currentView, listOf, type State } from "../state/state.ts";
 import { tailOfShard } from "./log-tail.ts";
 import type { ShardDetail } from "./picture.ts";
@@ -11,10 +12,9 @@ export async function readShardDetail(
   logDirectory: string | null,
 ): Promise<ShardDetail | null> {
   const view = currentView(state);
-  const { key } = listOf(state);
-  if (view.screen !== "execution" || key === null) return null;
+  if (view.screen !== "execution") return null;
   const detail = state.picture.execution?.value;
-  const shardNo = Number(key);
+  const shardNo = Number(executionScreen.rows(state).keys[listOf(state).index] ?? Number.NaN);
   const shard = detail?.shards.find((one) => one.shardNo === shardNo);
   const execution = detail?.execution;
   if (!shard || !execution || detail.jobId !== view.jobId) return null;

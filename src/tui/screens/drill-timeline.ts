@@ -15,9 +15,9 @@ const states: readonly DrillLook["state"][] = [
 /** `✓preflight ─ ✓armed ─ ▸fault 12s ─ restoring ─ settling ─ judging`; only the signs where there is no room for the words. */
 export function timelineSpans(run: DrillLook, now: Date, width: number): Span[] {
   const current = states.indexOf(run.state);
-  const short = width < 66;
+  const short = width < 50;
   return states.flatMap((state, i): Span[] => {
-    const between = i === 0 ? [] : [span(short ? " " : " ─ ", "muted")];
+    const between = i === 0 ? [] : [span(width < 68 ? " " : " ─ ", "muted")];
     if (run.state === "ended" || i < current) return [...between, span(`✓${short ? "" : state}`, "good")];
     if (i > current) return [...between, span(short ? "·" : state, "muted")];
     const since = { fault: run.faultAt, settling: run.restoredAt }[state as string];

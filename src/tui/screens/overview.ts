@@ -105,8 +105,8 @@ function troubleLines(state: State, width: number, height: number, list: ListSta
     { title: "what", width: 11, cell: ({ status }) => statusSpan(status) },
     // Of 24 hours: the time alone tells which one it was.
     { title: "fire", width: 5, cell: ({ fireMs }) => clockUtc(new Date(fireMs)) },
-    { title: "job", width: 10, grows: 1, cell: ({ label }) => label },
-    { title: "why", width: 12, grows: 5, givesWay: 1, cell: ({ reason }) => span(reason, "muted") },
+    { title: "job", width: 14, grows: 1, cell: ({ label }) => label },
+    { title: "why", width: 8, grows: 3, givesWay: 1, cell: ({ reason }) => span(reason, "muted") },
   ];
   const laidOut = layOut(columns, width);
   return [

@@ -12,7 +12,9 @@ export function settle(list: ListState, keys: readonly string[], height: number)
   const asked = Math.min(list.index, keys.length - 1);
   const index = list.key === null || keys[asked] === list.key ? asked : Math.max(keys.indexOf(list.key), -1);
   const found = index < 0 ? asked : index;
-  return inSight({ ...list, index: found, key: keys[found] ?? null }, keys.length, height);
+  // Nobody has moved it yet: it stays at the top, whatever comes there.
+  const key = list.key === null ? null : (keys[found] ?? null);
+  return inSight({ ...list, index: found, key }, keys.length, height);
 }
 
 export function move(list: ListState, keys: readonly string[], height: number, how: Move): ListState {
