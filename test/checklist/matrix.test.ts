@@ -14,6 +14,7 @@ import { metricsScript } from "../../src/checklist/items/watchman-heartbeat.ts";
 import type { Queryable } from "../../src/store/database.ts";
 import { goodHosts, goodTime, keyOf, quietTriggers, sectionText } from "./fake-host.ts";
 import { contextOf, definitionsOf, drillClasses } from "./good-cluster.ts";
+import { savepoints } from "./savepoints.ts";
 import { type WholeCluster, wholeCluster } from "./whole-cluster.ts";
 
 let cluster: WholeCluster;
@@ -64,26 +65,6 @@ async function after(sql: string): Promise<Record<number, Verdict>> {
       if (error !== undo) throw error;
     });
   return found;
-}
-
-/** A statement that fails, as trials do, must not end the transaction; and one connection answers one after the other. */
-function savepoints(tx: Queryable): Queryable {
-  let line: Promise<unknown> = Promise.resolve();
-  return {
-    query: (text, values) => {
-      const turn = line.then(async () => {
-        await tx.query("SAVEPOINT s");
-        try {
-          return await tx.query(text, values);
-        } catch (error) {
-          await tx.query("ROLLBACK TO s");
-          throw error;
-        }
-      });
-      line = turn.catch(() => {});
-      return turn as ReturnType<Queryable["query"]>;
-    },
-  } as Queryable;
 }
 
 describe("the whole checklist", () => {
@@ -281,6 +262,13 @@ describe("a source of evidence is cut off", () => {
       5: "unknown",
       7: "unknown",
     });
+  });
+
+  it("a login of schedulers and executors: only replication is unknown; with pg_read_all_stats all pass", async () => {
+    await cluster.db.query("GRANT escapement_scheduler, escapement_executor TO onlooker");
+    expect(await verdicts(context({ store: cluster.onlooker }))).toEqual({ ...allPass, 0: "unknown" });
+    await cluster.db.query("GRANT pg_read_all_stats TO onlooker");
+    expect(await verdicts(context({ store: cluster.onlooker }))).toEqual(allPass);
   });
 
   const lost = () =>
