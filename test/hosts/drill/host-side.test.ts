@@ -117,14 +117,20 @@ describe.skipIf(noHosts)("a drill on a host", () => {
     await sh(`DEBIAN_FRONTEND=noninteractive apt-get install -y -q chrony >/dev/null 2>&1
       mkdir -p /etc/systemd/system/chrony.service.d
       printf '[Unit]\\nConditionCapability=\\n[Service]\\nEnvironment="DAEMON_OPTS=-x"\\nEnvironmentFile=\\n' > /etc/systemd/system/chrony.service.d/lab.conf
-      systemctl daemon-reload; systemctl restart chrony`);
+      printf '[Unit]\\nRequires=chrony.service\\nAfter=chrony.service\\n[Service]\\nExecStart=/bin/sleep infinity\\n' > /etc/systemd/system/waits.service
+      systemctl daemon-reload; systemctl restart chrony; systemctl start waits`);
+    const waits = () => sh("systemctl show -p MainPID,ActiveState waits");
+    const before = await waits();
+    expect(before).toContain("ActiveState=active");
     const state = () => sh("systemctl is-active chrony || :; systemctl is-enabled chrony");
     expect(await state()).toBe("active\nenabled");
     expect((await host.look([])).timeDaemon).toMatchObject({ name: "chrony.service", running: true });
     const run = await begin({ fault: "clock", offsetSeconds: 300 });
     await seen(run, "holding");
     expect(await state()).toBe("inactive\nenabled");
+    expect(await waits()).toBe(before);
     await ended(run);
+    expect(await waits()).toBe(before);
     expect(await state()).toBe("active\nenabled");
     expect(await host.audit()).toEqual(clean);
     await sh("systemctl stop chrony");
