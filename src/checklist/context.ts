@@ -96,11 +96,11 @@ export interface EvidenceAges {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Drills weekly with room for a freeze; a restore each month; backups and archives each day with some slack. */
+/** Drills, test alerts and restores each week and a day; backups each day and two hours. */
 export const defaultEvidenceAges: EvidenceAges = {
-  drill: 35 * dayMs,
+  drill: 8 * dayMs,
   backup: 26 * hourMs,
-  restore: 35 * dayMs,
+  restore: 8 * dayMs,
   testAlert: 8 * dayMs,
   archive: 8 * dayMs,
   sample: 10 * 60_000,
