@@ -76,7 +76,7 @@ const killAll = (pattern: string) =>
   `ps -eo pid,cgroup:200,args | grep -E '${pattern}' | awk '{ print $1 }' | xargs -r kill -KILL 2>/dev/null || :`;
 
 /** Prints what of ours is there: processes and units. */
-const nothingOfOurs = `ps -eo args,cgroup:200 | grep -E '${everythingOfOurs}' || :
+const nothingOfOurs = `ps -eo cgroup:200,args | grep -E '${everythingOfOurs}' || :
   systemctl list-units --plain --no-legend 'escapement-drill-*' | grep -v cleanup || :`;
 
 /** True where a fault is in effect, by a look at the host itself. */
