@@ -30,7 +30,7 @@ export function build(): Command {
     requireTerminal();
     const { Database } = await import("../store/database.ts");
     const { checkSchema } = await import("../store/migrate.ts");
-    const { startUi } = await import("../tui/start.tsx");
+    const { startUi } = await loadScreens();
     const cluster = options.cluster === undefined ? undefined : await requireCluster(options.cluster);
     const url = await urlOf(options, cluster);
     const db = new Database(url, {
@@ -65,6 +65,23 @@ export function build(): Command {
     // Nothing that still waits for an answer keeps a person waiting who has left.
     process.exit();
   });
+}
+
+/** They are a file of their own, which hosts that were set up by deploy do not get. @throws E_UNAVAILABLE */
+async function loadScreens(): Promise<typeof import("../tui/start.tsx")> {
+  try {
+    return await import("../tui/start.tsx");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new EscapementError(
+      "E_UNAVAILABLE",
+      {
+        what: "this installation comes without the screens",
+        hint: "escapement watch works here; the screens come with the npm package",
+      },
+      { cause: error },
+    );
+  }
 }
 
 async function urlOf(options: UiCommandOptions, cluster: ClusterDefinition | undefined): Promise<string> {

@@ -17,21 +17,21 @@ export interface ItemRow {
 
 /** What the items are called where no report says it in full. */
 const questions: Record<number, string> = {
-  0: "Is there one way to trigger a job?",
+  0: "Does a standby follow the store, and was a backup restored?",
   1: "Does the store refuse a second record of a fire?",
-  2: "Is the scheduler the only one who triggers?",
-  3: "Does every job say what happens while it still runs?",
+  2: "Is there exactly one authority that fires jobs?",
+  3: "Does every job say what happens while the last one runs?",
   4: "Does every job say what happens to a missed fire?",
-  5: "Is catching up capped and ordered?",
-  6: "Can every effect be repeated without harm?",
-  7: "Do leases end by the store's clock?",
-  8: "Are stale writes refused?",
-  9: "Are the clocks in step, and watched?",
-  10: "Is somebody told when a fire is missing?",
-  11: "Has an executor been killed on purpose?",
-  12: "Have the four faults been drilled?",
-  13: "Can the records be restored?",
-  14: "Is there room for the records?",
+  5: "Is catch-up capped, and done before the next fire?",
+  6: "Does every write give the same when it is done twice?",
+  7: "Does everything that is held have a lease that ends?",
+  8: "Is there an independent watchman, and is it heard?",
+  9: "Is time kept everywhere, and every zone written down?",
+  10: "Is every clock measured, and alerted on?",
+  11: "Does a job heal when its executor is killed?",
+  12: "Have the four faults been drilled lately?",
+  13: "Are records kept, archived, dropped, and is there room?",
+  14: "Does every job end before its next fire on peak days?",
 };
 
 export function checklistRows(runs: readonly ChecklistLook[], report: ReportLook | undefined): ItemRow[] {

@@ -31,7 +31,9 @@ import { type JobsView, viewOf } from "./jobs-view.ts";
 
 /** Milliseconds of one query, as this side measures them. */
 const aimMs = 5;
-const slices = { first: 100, least: 1, most: 400 };
+const slices = { first: 100, least: 20, most: 400 };
+/** One slow answer says nothing: the machine may have been busy elsewhere. */
+const weightOfLast = 0.25;
 const keptFires = 12;
 const keptTrouble = 8;
 /** The latest fire of a job is looked for this far back. */
@@ -52,6 +54,7 @@ export class JobBook {
   #after = 0;
   #size = slices.first;
   #slowestMs = 0;
+  #usualMs = aimMs / 2;
   /** The bin of the oldest unfinished fire of each job that has one, now and a cycle ago. */
   #live: ReadonlyMap<number, number> = new Map();
   #wasLive: ReadonlyMap<number, number> = new Map();
@@ -195,12 +198,9 @@ export class JobBook {
   }
 
   #adapt(): void {
-    if (this.#slowestMs > aimMs)
-      this.#size = Math.max(
-        slices.least,
-        Math.floor(this.#size * Math.max(0.5, (aimMs / this.#slowestMs) * 0.8)),
-      );
-    else if (this.#slowestMs < aimMs / 2) this.#size = Math.min(slices.most, Math.ceil(this.#size * 1.25));
+    this.#usualMs += (this.#slowestMs - this.#usualMs) * weightOfLast;
+    if (this.#usualMs > aimMs) this.#size = Math.max(slices.least, Math.floor(this.#size * 0.8));
+    else if (this.#usualMs < aimMs / 2) this.#size = Math.min(slices.most, Math.ceil(this.#size * 1.25));
   }
 
   #endCycle(): void {

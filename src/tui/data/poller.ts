@@ -34,8 +34,10 @@ export interface PollerOptions {
 }
 
 const longestRetryMs = 15_000;
-/** The store may be busy with us a fiftieth of the time. */
-const dutyFactor = 50;
+/** One connection of the store may be busy with us a tenth of the time. */
+const dutyFactor = 10;
+/** All jobs summed up: not after every slice. */
+const publishEveryMs = 300;
 const countingMs = 8;
 
 export class Poller {
@@ -158,6 +160,7 @@ export class Poller {
   async #walkJobs(): Promise<void> {
     const { session } = this.#options;
     let cycles = 0;
+    let publishedMs = 0;
     while (!this.#stop.signal.aborted) {
       const now = storeNow(session.current());
       if (this.#away || !now) {
@@ -169,10 +172,13 @@ export class Poller {
         const ended = await this.#jobs.step(now);
         if (ended) cycles += 1;
         const spentMs = monotonicMs() - started;
-        this.#publish("jobs", this.#jobs.view(now.getTime()));
+        if (ended || monotonicMs() - publishedMs > publishEveryMs) {
+          this.#publish("jobs", this.#jobs.view(now.getTime()));
+          publishedMs = monotonicMs();
+        }
         if (cycles === 0) continue;
         const pauseMs = Math.max(ended ? 1_000 : 50, spentMs * dutyFactor);
-        await sleep(Math.min(pauseMs, 5_000), this.#stop.signal);
+        await sleep(Math.min(pauseMs, 1_000), this.#stop.signal);
       } catch (error) {
         if (!isAway(error))
           session.send({

@@ -109,7 +109,7 @@ function growthLines(view: CapacityView): Line[] {
         ? line(span("? no comparison yet", "muted"))
         : line(
             span(
-              `measured is ${difference >= 0 ? "+" : ""}${Math.round(difference * 100)} % of the forecast`,
+              `measured is ${Math.abs(Math.round(difference * 100))} % ${difference < 0 ? "below" : "above"} the forecast`,
               tone,
             ),
           ),
