@@ -45,6 +45,19 @@ describe.skipIf(noHosts)("a scheduler pair, and a watchman apart from it", () =>
     const { diagnoses } = await ask(`diagnose --from ${since.toISOString()}`);
     return (diagnoses as Diagnosed[]).map((one) => `${one.job} ${one.class} ${one.cause}`);
   };
+  /** Until a diagnosis that `pattern` fits is among those since then; a failure says which there were. */
+  const named = async (since: Date, pattern: RegExp) => {
+    let last: string[] = [];
+    await until(
+      async () => {
+        last = await diagnosed(since);
+        return last.some((one) => pattern.test(one));
+      },
+      { ...patient, what: String(pattern) },
+    ).catch((error) => {
+      throw new Error(`${error.message}; diagnosed: ${last.join(", ") || "nothing"}`);
+    });
+  };
   const inStore = async (statement: string) =>
     on("store-1", `runuser -u postgres -- psql -XAtq -d escapement -c "${statement}"`);
   const storeNow = async () =>
@@ -134,17 +147,21 @@ describe.skipIf(noHosts)("a scheduler pair, and a watchman apart from it", () =>
     "the virtual address on two hosts, and a scheduler's clock that is 2 s off, are told",
     async () => {
       expect(isUp).toBe(true);
-      const held = await on("sched-1", "ip -o addr show");
-      const other = held.includes(` ${lab().state.virtualIp}/`) ? "sched-2" : "sched-1";
-      const card = await on(
-        other,
-        "ip -o route get 10.0.0.1 2>/dev/null | grep -o 'dev [^ ]*' | cut -d' ' -f2",
-      );
-      await on(other, `ip addr add ${lab().state.virtualIp}/24 dev ${card}`);
+      const address = `${lab().state.virtualIp}/24`;
+      const both = (command: string) => Promise.all(["sched-1", "sched-2"].map((host) => on(host, command)));
+      // Two holders, as when neither hears the other; whoever gives it back gets it again.
+      const hold = `ip addr replace ${address} dev eth0`;
       await lab().clock("sched-2", 2);
-      await Promise.all([isTold("open", "two-virtual-address-holders"), isTold("open", "clock-offset")]);
+      await until(
+        async () => {
+          await both(hold);
+          return tellsOf("open", "two-virtual-address-holders").length > 0;
+        },
+        { ...patient, what: "open two-virtual-address-holders" },
+      );
+      await isTold("open", "clock-offset");
       expect(tellsOf("open", "clock-offset")[0]!.message).toMatch(/sched-2.*2\.\d+ s/);
-      await on(other, `ip addr del ${lab().state.virtualIp}/24 dev ${card}`);
+      await both(`ip addr del ${address} dev eth0; systemctl restart keepalived`);
       await lab().clock("sched-2", 0);
       await Promise.all([
         isTold("resolved", "two-virtual-address-holders"),
@@ -169,26 +186,17 @@ describe.skipIf(noHosts)("a scheduler pair, and a watchman apart from it", () =>
         },
       );
       await on("exec-1", "systemctl stop escapement-executor");
-      await until(async () => (await diagnosed(since)).includes("ops/long interrupted executor-stopped"), {
-        ...patient,
-        what: "executor-stopped",
-      });
+      await named(since, /^ops\/long interrupted executor-stopped$/);
 
       const users = await on("exec-1", "cat /etc/escapement/job-users");
       await on("exec-1", "usermod -l escapement-gone escapement-job && systemctl start escapement-executor");
-      await until(async () => (await diagnosed(since)).includes("ops/long interrupted cannot-start"), {
-        ...patient,
-        what: "cannot-start for want of the user",
-      });
+      await named(since, /^ops\/long interrupted cannot-start$/);
       await on("exec-1", "usermod -l escapement-job escapement-gone");
       expect(users).toContain("escapement-job");
 
       since = await storeNow();
       await on("exec-1", "mount -t tmpfs -o size=4k,nr_inodes=1 tmpfs /var/lib/escapement/jobs");
-      await until(
-        async () => (await diagnosed(since)).some((one) => /^ops\/(tick|minute) \S+ cannot-start/.test(one)),
-        { ...patient, what: "cannot-start for want of room" },
-      );
+      await named(since, /^ops\/(tick|minute) \S+ cannot-start/);
       await on("exec-1", "umount /var/lib/escapement/jobs");
 
       since = await storeNow();
@@ -196,10 +204,7 @@ describe.skipIf(noHosts)("a scheduler pair, and a watchman apart from it", () =>
       await isTold("open", "store-unreachable");
       await on("store-1", "systemctl start postgresql@15-main");
       await isTold("resolved", "store-unreachable");
-      await until(
-        async () => (await diagnosed(since)).some((one) => /^ops\/tick never-fired store-outage/.test(one)),
-        { ...patient, what: "store-outage" },
-      );
+      await named(since, /^ops\/tick never-fired store-outage/);
       receiver.close();
     },
     limitMs,
