@@ -11,6 +11,7 @@ import type { Deed } from "../../store/operation.ts";
 import type { DrillTargetHost, TargetChoice } from "../plan/select-target.ts";
 import { Witness, type WitnessClaim } from "../witness.ts";
 import { installProbes, outlives, probeJobs, stopProbes } from "./probe-load.ts";
+import { probeRoom } from "./probe-room.ts";
 import type { ReferenceClock } from "./reference-clock.ts";
 import type { RunDrillOptions } from "./run-options.ts";
 import { whileAway } from "./settle-records.ts";
@@ -68,8 +69,9 @@ export class DrillLoad {
     });
     const deed = { person, reason: `drill ${runId}` };
     load = new DrillLoad(options, deed, witness, zombies);
-    const jobs = probeJobs(definition, variant, { ...probe, port: witness.port });
     try {
+      const { class: name } = probeRoom((await sampleCluster(db)).executors, definition.load);
+      const jobs = probeJobs(definition, variant, { ...probe, port: witness.port, class: name });
       await installProbes(db, jobs, deed);
     } catch (error) {
       await witness.close();

@@ -7,6 +7,7 @@ import { type ClusterSample, recentCriticalAlerts, sampleCluster } from "../../s
 import { readServerHealth } from "../../store/watch/health.ts";
 import type { TargetChoice } from "../plan/select-target.ts";
 import type { PreflightItem } from "./drill-report.ts";
+import { probeRoom } from "./probe-room.ts";
 import type { ReferenceClock } from "./reference-clock.ts";
 import type { WatchedHost } from "./watched-host.ts";
 
@@ -49,6 +50,7 @@ export async function preflight(question: PreflightQuestion): Promise<PreflightI
   if (steadyState.standbyHealthy) items.push(standby(sample));
   items.push(
     executors(sample),
+    room(definition, sample),
     item(
       `fewer than ${steadyState.backlogBelow} shards wait`,
       sample.backlog < steadyState.backlogBelow,
@@ -79,6 +81,15 @@ function executors({ executors: all }: ClusterSample): PreflightItem {
   const living = all.filter(({ state, expired }) => state === "active" && !expired);
   const detail = `${living.map(({ node }) => node).join(", ") || "none"}`;
   return item("two executors live", new Set(living.map(({ node }) => node)).size >= 2, detail);
+}
+
+function room({ load }: DrillDefinition, sample: ClusterSample): PreflightItem {
+  const { class: name, left, needed } = probeRoom(sample.executors, load);
+  return item(
+    "executors can take each other's work",
+    left >= needed,
+    `${left} ${name} slots without the largest executor; the drill's own work needs ${needed}`,
+  );
 }
 
 async function alerts(db: Database): Promise<PreflightItem> {

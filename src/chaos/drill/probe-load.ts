@@ -10,7 +10,7 @@ import { isEscapementError } from "../../base/errors.ts";
 import { sleep } from "../../base/monotonic.ts";
 import { digest } from "../../spec/digest.ts";
 import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.ts";
-import type { JobDefinition } from "../../spec/job-definition.ts";
+import type { JobDefinition, ResourceClass } from "../../spec/job-definition.ts";
 import type { Database } from "../../store/database.ts";
 import { probeNamespace } from "../../store/drill/drill-sample.ts";
 import { listJobs } from "../../store/job.ts";
@@ -23,6 +23,7 @@ export interface ProbeSettings {
   /** Where they reach the witness. */
   readonly address: string;
   readonly port: number;
+  readonly class: ResourceClass;
   /** A user of the hosts; absent: as any job that names none. */
   readonly runAs?: string;
 }
@@ -74,7 +75,7 @@ export function probeJobs(
     leaseMs: 15_000,
     timeoutMs: Math.max(60_000, load.shardMs * 4),
     shards: load.shards === 1 ? { by: "none" } : { by: "hash", count: load.shards, key: "probe", heavy: [] },
-    resources: { class: nth % 2 === 0 ? "cpu" : "io", peakMemoryBytes: 64 * 2 ** 20 },
+    resources: { class: settings.class, peakMemoryBytes: 64 * 2 ** 20 },
     effects: [
       {
         kind: "message",

@@ -14,6 +14,10 @@ export interface SampledExecutor {
   readonly startedAt: Date;
   /** The process's wall clock minus the database's, as it measured it last. */
   readonly offsetMs: number | null;
+  /** Attempts at once. */
+  readonly cpu: number;
+  readonly memory: number;
+  readonly io: number;
   /** Shards of the drill's own jobs that it runs now. */
   readonly probes: number;
 }
@@ -56,6 +60,7 @@ export async function sampleCluster(db: Queryable): Promise<ClusterSample> {
   const executors = await db.query<SampledExecutor>(
     `SELECT incarnation, node, host, pid, state, lease_ms AS "leaseMs", lease_until AS "leaseUntil",
        lease_until < clock_timestamp() AS expired, started_at AS "startedAt", offset_ms AS "offsetMs",
+       cpu_slots AS cpu, memory_slots AS memory, io_slots AS io,
        (SELECT count(*)::integer FROM escapement.shard_live s JOIN escapement.job j USING (job_id)
         WHERE s.owner = x.incarnation AND j.namespace = $1) AS probes
      FROM (SELECT *, row_number() OVER (PARTITION BY node ORDER BY started_at DESC) AS nth FROM escapement.executor) x

@@ -99,19 +99,26 @@ async function noUniqueIndex() {
   };
 }
 
+/** Fires are opened by the wall clock of the host whose clock is moved. */
 async function ownWallClock() {
-  await scene.db.query(
-    `CREATE OR REPLACE FUNCTION escapement.sabotaged_now() RETURNS timestamptz LANGUAGE sql AS $$
-       -- Whoever is wrong; a leader as wrong as that gives its place to the other one.
-       SELECT clock_timestamp() + make_interval(secs => coalesce((SELECT max(offset_ms) FROM escapement.scheduler
-         WHERE last_seen > clock_timestamp() - interval '12 s'), 0) / 1000) $$`,
-  );
-  return patchFunctions(scene.db, {
+  const wallClock = (offsetSeconds: number) =>
+    scene.db.query(
+      `CREATE OR REPLACE FUNCTION escapement.wall_clock() RETURNS timestamptz LANGUAGE sql AS
+       $$ SELECT clock_timestamp() + interval '${offsetSeconds} s' $$`,
+    );
+  await wallClock(0);
+  // No more than it plans ahead, and less than a misfire: what is later than that is decided elsewhere.
+  for (const door of scene.doors.values()) door.onInject = async () => void (await wallClock(6));
+  const heal = await patchFunctions(scene.db, {
     open_due: (text) =>
       text
-        .replaceAll("clock_timestamp()", "escapement.sabotaged_now()")
+        .replaceAll("clock_timestamp()", "escapement.wall_clock()")
         .replace("s.attempt, g.due_at,", "s.attempt, least(g.due_at, clock_timestamp()),"),
   });
+  return async () => {
+    for (const door of scene.doors.values()) door.onInject = undefined;
+    await heal();
+  };
 }
 
 /** The standby goes in the same moment as the primary. */
