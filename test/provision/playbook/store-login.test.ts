@@ -41,7 +41,8 @@ async function granted(host: string, settings: Record<string, string>): Promise<
     reason: "test",
     person: "tester",
   });
-  const action = registry.actions.get("grant-store-login")!;
+  const { actions } = registry;
+  const action = actions.get("grant-store-login")!;
   const signal = new AbortController().signal;
   await action.run({ world, host: hosts.find(({ name }) => name === host)!, signal } as never, {});
   await world.close();
