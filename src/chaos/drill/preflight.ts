@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.ts";
 import type { Database } from "../../store/database.ts";
 import { activeDrillHalt } from "../../store/drill/drill-halt.ts";
-import { type ClusterSample, recentCriticalAlerts, sampleCluster } from "../../store/drill/drill-sample.ts";
+import { type ClusterSample, openCriticalAlerts, sampleCluster } from "../../store/drill/drill-sample.ts";
 import { readServerHealth } from "../../store/watch/health.ts";
 import type { TargetChoice } from "../plan/select-target.ts";
 import type { PreflightItem } from "./drill-report.ts";
@@ -21,7 +21,7 @@ export interface PreflightQuestion {
   readonly clock: ReferenceClock;
 }
 
-/** An alert that was last raised before this many minutes is old news. */
+/** An alert that nobody resolves is old news after this many minutes. */
 const alertMinutes = 15;
 const mostReplicaLagMs = 10_000;
 
@@ -93,8 +93,8 @@ function room({ load }: DrillDefinition, sample: ClusterSample): PreflightItem {
 }
 
 async function alerts(db: Database): Promise<PreflightItem> {
-  const open = await recentCriticalAlerts(db, alertMinutes);
-  return item(`no critical alert in the last ${alertMinutes} minutes`, open.length === 0, open[0] ?? "none");
+  const open = await openCriticalAlerts(db, alertMinutes);
+  return item("no critical alert is open", open.length === 0, open[0] ?? "none");
 }
 
 async function replication(db: Database): Promise<PreflightItem> {

@@ -92,3 +92,28 @@ export async function recentCriticalAlerts(db: Queryable, minutes: number): Prom
   );
   return rows.map(({ message }) => message);
 }
+
+/** The database's time now. */
+export async function readNow(db: Queryable): Promise<Date> {
+  const { rows } = await db.query<{ now: Date }>("SELECT clock_timestamp() AS now");
+  return rows[0]!.now;
+}
+
+/**
+ * What says that something is badly wrong: critical, and neither resolved nor,
+ * if nobody resolves it, older than some minutes. What came up during a drill
+ * came of it, and keeps no other from beginning.
+ */
+export async function openCriticalAlerts(db: Queryable, minutes: number): Promise<string[]> {
+  const { rows } = await db.query<{ message: string }>(
+    `SELECT a.message FROM escapement.alert_outbox a
+     WHERE a.severity = 'critical' AND a.resolved_at IS NULL
+       AND (NOT a.watched OR a.opened_at IS NOT NULL)
+       AND (a.watched OR a.last_at > clock_timestamp() - make_interval(mins => $1))
+       AND NOT EXISTS (SELECT 1 FROM escapement.drill_run r
+         WHERE a.first_at >= r.started_at AND a.first_at <= coalesce(r.ended_at, clock_timestamp()))
+     ORDER BY a.last_at DESC LIMIT 5`,
+    [minutes],
+  );
+  return rows.map(({ message }) => message);
+}
