@@ -83,22 +83,6 @@ export async function readNow(db: Queryable): Promise<Date> {
   return rows[0]!.now;
 }
 
-/** Open alerts that say something is badly wrong: critical, and said again within the last minutes. */
-export async function recentCriticalAlerts(db: Queryable, minutes: number): Promise<string[]> {
-  const { rows } = await db.query<{ message: string }>(
-    `SELECT message FROM escapement.alert_outbox
-     WHERE severity = 'critical' AND last_at > clock_timestamp() - make_interval(mins => $1) ORDER BY last_at DESC LIMIT 5`,
-    [minutes],
-  );
-  return rows.map(({ message }) => message);
-}
-
-/** The database's time now. */
-export async function readNow(db: Queryable): Promise<Date> {
-  const { rows } = await db.query<{ now: Date }>("SELECT clock_timestamp() AS now");
-  return rows[0]!.now;
-}
-
 /**
  * What says that something is badly wrong: critical, and neither resolved nor,
  * if nobody resolves it, older than some minutes. What came up during a drill
