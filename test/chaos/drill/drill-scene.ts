@@ -33,7 +33,7 @@ export async function startScene({ clocks = false }: SceneOptions = {}): Promise
   const cluster = await startProcessCluster({
     schedulers: 2,
     executors: 3,
-    slots: { cpu: 8, memory: 1, io: 8 },
+    slots: { cpu: 16, memory: 1, io: 1 },
     scheduler: { ...lease, lookAhead: "8s", maxSleep: "250ms" },
     executor: { ...lease, grace: "3s" },
     clocks,

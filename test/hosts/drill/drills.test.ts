@@ -12,7 +12,7 @@ import { DrilledSite } from "./drilled-site.ts";
 
 const wanted = (
   process.env.ESCAPEMENT_DRILLS ??
-  "kill-executor/kept-down,cut-network/symmetric,skew-clock/scheduler-ahead,stop-primary/crash,pause-executor/pause-executor"
+  "pause-executor/pause-executor,kill-executor/kept-down,cut-network/symmetric,stop-primary/crash,skew-clock/scheduler-ahead"
 )
   .split(",")
   .map((name) => name.split("/") as [drill: string, variant: string]);
