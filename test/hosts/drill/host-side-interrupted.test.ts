@@ -75,9 +75,9 @@ const everythingOfOurs = "[e]scapement-drill[-/]|[e]scapement/drill";
 const killAll = (pattern: string) =>
   `ps -eo pid,cgroup:200,args | grep -E '${pattern}' | awk '{ print $1 }' | xargs -r kill -KILL 2>/dev/null || :`;
 
-/** Prints what of ours is there: processes and units. */
+/** Prints what of ours is there: processes and units, and not the shell that asks. */
 const nothingOfOurs = `ps -eo cgroup:200,args | grep -E '${everythingOfOurs}' || :
-  systemctl list-units --plain --no-legend 'escapement-drill-*' | grep -v cleanup || :`;
+  systemctl list-units --plain --no-legend 'escapement-dril[l]-*' | grep -v cleanup || :`;
 
 /** True where a fault is in effect, by a look at the host itself. */
 const inEffect = `
