@@ -1,6 +1,6 @@
 /** The release of what runs now: this program's bundle and this Node. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EscapementError } from "../../base/errors.ts";
 import { packageRoot } from "../../lab/package-root.ts";
@@ -8,9 +8,12 @@ import { buildRelease, type Release } from "../../provision/deploy/release.ts";
 
 /** @throws E_UNAVAILABLE where there is no bundle */
 export function ownRelease(): Promise<Release> {
+  const bundle = bundleFile();
+  const screens = join(dirname(bundle), "ui.mjs");
   return buildRelease({
     productVersion: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
-    bundleFile: bundleFile(),
+    bundleFile: bundle,
+    ...(existsSync(screens) ? { screensFile: screens } : {}),
     nodeFile: process.execPath,
     arch: process.arch,
   });

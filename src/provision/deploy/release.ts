@@ -11,7 +11,7 @@ import { EscapementError, messageOf } from "../../base/errors.ts";
 /** One file of a release. */
 export interface ReleaseFile {
   /** Its name in the folder. */
-  readonly name: "escapement.mjs" | "node" | "manifest.json";
+  readonly name: "escapement.mjs" | "ui.mjs" | "node" | "manifest.json";
   readonly content: { readonly file: string } | { readonly bytes: Uint8Array };
   /** Lower-case hex. */
   readonly sha256: string;
@@ -32,6 +32,8 @@ export interface ReleaseSource {
   readonly productVersion: string;
   /** The bundled program: one file that needs no node_modules. */
   readonly bundleFile: string;
+  /** The screens, which the program loads only for its command `ui`; absent: a release without them. */
+  readonly screensFile?: string;
   /** The Node binary that goes with it. */
   readonly nodeFile: string;
   /** Node's name of the architecture, as `process.arch` has it. */
@@ -47,7 +49,7 @@ const machines: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads and sums both files.
+ * Reads and sums the files.
  * @throws E_FILE_UNREADABLE; E_UNAVAILABLE for an architecture that no host can have
  */
 export async function buildRelease(source: ReleaseSource): Promise<Release> {
@@ -57,11 +59,13 @@ export async function buildRelease(source: ReleaseSource): Promise<Release> {
       what: `there is no release for the architecture ${source.arch}`,
       hint: `deploy from a machine of one of: ${Object.keys(machines).join(", ")}`,
     });
-  const [bundle, node] = await Promise.all([
+  const contents = await Promise.all([
     fileOf("escapement.mjs", source.bundleFile),
     fileOf("node", source.nodeFile),
+    ...(source.screensFile === undefined ? [] : [fileOf("ui.mjs", source.screensFile)]),
   ]);
-  const digest = createHash("sha256").update(`${bundle.sha256} ${node.sha256}`).digest("hex").slice(0, 12);
+  const sums = contents.map(({ sha256 }) => sha256).join(" ");
+  const digest = createHash("sha256").update(sums).digest("hex").slice(0, 12);
   const version = `${source.productVersion}-${digest}`;
   const manifest = new TextEncoder().encode(
     `${JSON.stringify(
@@ -70,7 +74,7 @@ export async function buildRelease(source: ReleaseSource): Promise<Release> {
         version,
         productVersion: source.productVersion,
         machine,
-        files: { "escapement.mjs": bundle.sha256, node: node.sha256 },
+        files: Object.fromEntries(contents.map(({ name, sha256 }) => [name, sha256])),
       },
       null,
       2,
@@ -80,8 +84,7 @@ export async function buildRelease(source: ReleaseSource): Promise<Release> {
     version,
     machine,
     files: [
-      bundle,
-      node,
+      ...contents,
       {
         name: "manifest.json",
         content: { bytes: manifest },

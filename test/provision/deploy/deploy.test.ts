@@ -2,7 +2,16 @@
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -24,6 +33,22 @@ async function release(text: string, node = '#!/bin/sh\nhead -n 1 "$1"\n'): Prom
     arch: process.arch,
   });
 }
+
+test("the screens go along where there are any, and are part of what tells releases apart", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "escapement-release-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const files = { bundleFile: join(folder, "bundle"), nodeFile: join(folder, "node") };
+  for (const file of Object.values(files)) writeFileSync(file, "#!/bin/sh\n");
+  const screensFile = join(folder, "screens");
+  writeFileSync(screensFile, "y\n");
+  const plain = await buildRelease({ productVersion: "1", ...files, arch: process.arch });
+  const whole = await buildRelease({ productVersion: "1", ...files, screensFile, arch: process.arch });
+  expect(whole.version).not.toBe(plain.version);
+  const host = folderHost();
+  await deploy(host, whole);
+  expect(host.uploads).toEqual(["escapement.mjs", "node", "ui.mjs", "manifest.json"]);
+  expect(readFileSync(join(host.root, "versions", whole.version, "ui.mjs"), "utf8")).toBe("y\n");
+});
 
 const linkOf = (host: FolderHost, name: string) => readlinkSync(join(host.root, name)).split("/").at(-1);
 const versionsOf = (host: FolderHost) => readdirSync(join(host.root, "versions")).sort();
