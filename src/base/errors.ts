@@ -86,6 +86,11 @@ const registry = {
     hint: "check that PostgreSQL runs and that the store URL is right",
     exitCode: ExitCode.unavailable,
   },
+  E_STORE_DENIED: {
+    message: "the login has no right to do this in the record store: {reason}",
+    hint: "escapement store grant LOGIN --as ROLE gives one; docs/store.md says which role does what",
+    exitCode: ExitCode.unavailable,
+  },
   E_STORE_URL_MISSING: {
     message: "no record store is named",
     hint: "pass --cluster FILE, --url URL, or set ESCAPEMENT_STORE_URL",

@@ -13,9 +13,7 @@ export function reportError(thrown: unknown): ExitCode {
     // commander has already printed its text; help and version are not errors.
     return thrown.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   }
-  const error = isEscapementError(thrown)
-    ? thrown
-    : new EscapementError("E_BUG", { what: messageOf(thrown) }, { cause: thrown });
+  const error = isEscapementError(thrown) ? thrown : ofAnother(thrown);
   if (process.argv.includes("--json")) {
     const { code, hint, exitCode, at } = error;
     process.stderr.write(
@@ -29,6 +27,16 @@ export function reportError(thrown: unknown): ExitCode {
     process.stderr.write(`${lines.join("\n")}\n`);
   }
   return error.exitCode;
+}
+
+/** PostgreSQL's code for a login without the right; whatever else arrives here is a mistake of ours. */
+const insufficientPrivilege = "42501";
+
+function ofAnother(thrown: unknown): EscapementError {
+  const denied = (thrown as { code?: unknown } | null | undefined)?.code === insufficientPrivilege;
+  return denied
+    ? new EscapementError("E_STORE_DENIED", { reason: messageOf(thrown) }, { cause: thrown })
+    : new EscapementError("E_BUG", { what: messageOf(thrown) }, { cause: thrown });
 }
 
 function stackOf(thrown: unknown): string {

@@ -3,9 +3,10 @@
  * signs orders. Ed25519, in OpenSSH's own file format, readable by its owner.
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EscapementError, messageOf } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import { publicKeyBlob, sshString } from "./ssh-signature.ts";
 
 export interface DrillKey {
@@ -28,7 +29,7 @@ const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex");
  * @throws E_REFUSED where there is one already: hosts know it
  */
 export async function makeDrillKey(folder: string): Promise<DrillKey> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const file = join(folder, fileName);
   const { privateKey } = generateKeyPairSync("ed25519");
   const seed = Buffer.from(privateKey.export({ format: "jwk" }).d as string, "base64url");

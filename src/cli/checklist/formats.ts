@@ -1,7 +1,8 @@
 /** The formats of a report, and where each goes. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EscapementError, messageOf } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import type { ChecklistReport } from "../../checklist/report-schema.ts";
 import { checklistHtml } from "../../report/checklist/html.ts";
 import { checklistJunit } from "../../report/checklist/junit.ts";
@@ -47,7 +48,7 @@ export async function writeFormats(
   folder: string,
 ): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     for (const format of formats) {
       const file = join(folder, formatFiles[format]);
       await writeFile(file, withoutColours(render(report, format, true)));

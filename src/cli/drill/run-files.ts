@@ -1,6 +1,7 @@
 /** Where a run leaves its report and its history, and how they are written. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../base/make-folder.ts";
 import type { DrillResult } from "../../chaos/drill/drill-report.ts";
 import { stateFolder } from "../state-folder.ts";
 
@@ -12,7 +13,7 @@ export function runFolder(inventory: string, wanted: string | undefined, runId: 
 /** @returns the files, the report first */
 export async function writeRunFiles(folder: string, { report, history }: DrillResult): Promise<string[]> {
   const { drillTimeline } = await import("../../report/drill/timeline.ts");
-  await mkdir(folder, { recursive: true });
+  makeFolder(folder);
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
   const files: [name: string, text: string][] = [
     ["report.json", json({ schemaVersion: 1, ...report })],

@@ -2,6 +2,7 @@
 import { Argument, type Command } from "commander";
 import { EscapementError, messageOf } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import { defineCommand } from "../command.ts";
 import { print, say } from "../terminal.ts";
 
@@ -30,10 +31,10 @@ export function buildSchema(): Command {
         print(JSON.stringify(wanted === undefined ? Object.fromEntries(schemas) : schemas[0]![1], null, 2));
         return;
       }
-      const { mkdir, writeFile } = await import("node:fs/promises");
+      const { writeFile } = await import("node:fs/promises");
       const { join } = await import("node:path");
       try {
-        await mkdir(options.output, { recursive: true });
+        makeFolder(options.output);
         for (const kind of chosen)
           await writeFile(join(options.output, jsonSchemaFile(kind)), jsonSchemaText(kind));
       } catch (error) {

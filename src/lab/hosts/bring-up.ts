@@ -1,6 +1,6 @@
 /** The steps from a claimed name to hosts that answer. Whoever calls it takes the lab down when a step fails. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { makeFolder } from "../../base/make-folder.ts";
 import { bringUpGuest } from "../vm/lab-guest.ts";
 import { makeKey, personalise } from "./host-files.ts";
 import { mountDisk, startHost, waitForHost } from "./host-machine.ts";
@@ -18,7 +18,7 @@ export async function bringUp(
   signal?: AbortSignal,
 ): Promise<void> {
   say("network and time source");
-  mkdirSync(state.outputFolder, { recursive: true });
+  makeFolder(state.outputFolder);
   const keys = {
     authorizedKey: await makeKey(outputFile(state.outputFolder, "key"), `lab ${place.name}`),
     opsPassword: randomBytes(12).toString("base64url"),

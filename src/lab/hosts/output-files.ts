@@ -1,7 +1,8 @@
 /** The files that a lab gives to its user: the inventory, the keys to the hosts, and who they are. */
-import { existsSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EscapementError } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import type { LabState } from "./lab-state.ts";
 
 const names = {
@@ -31,7 +32,7 @@ export function checkOutputFolder(folder: string): void {
 
 export function writeOutput(state: LabState, knownHosts: readonly string[], opsPassword: string): void {
   const folder = state.outputFolder;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   writeFileSync(outputFile(folder, "knownHosts"), `${knownHosts.join("\n")}\n`, { mode: 0o644 });
   writeFileSync(outputFile(folder, "opsPassword"), `${opsPassword}\n`, { mode: 0o600 });
   writeFileSync(outputFile(folder, "inventory"), inventoryText(state), { mode: 0o644 });
