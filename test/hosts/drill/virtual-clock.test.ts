@@ -105,7 +105,7 @@ describe.skipIf(noHosts || noMachines)("a real clock", () => {
       what: "the clock to be away",
       deadlineMs: 60_000,
     });
-    await sh("pkill -KILL -f "[e]scapement-drill" || :");
+    await sh("pkill -KILL -f [e]scapement-drill || :");
     await until(async () => Math.abs(await offsetMs()) < tolerableMs, {
       what: "the clock to be right",
       deadlineMs: 90_000,
