@@ -210,4 +210,16 @@ describe.skipIf(noHosts)("an attempt in a scope", () => {
     expect([code, text]).toEqual([125, "run-job: escapement-executor.service does not run\n"]);
     await must("systemctl start escapement-executor.service");
   });
+
+  test("the executor is told before its scopes are: it can still give its attempts back", async () => {
+    await must(`mkdir -p /etc/systemd/system/escapement-executor.service.d
+      printf '[Service]\\nExecStop=+/bin/sh -c "systemctl list-units --plain --no-legend --state=active escapement-job-*.scope > /run/at-stop"\\n' > /etc/systemd/system/escapement-executor.service.d/at-stop.conf
+      systemctl daemon-reload`);
+    const { unit, said, ended } = start(["sh", "-c", "echo up; exec sleep 1001"]);
+    await said(/up/);
+    await must("systemctl stop escapement-executor.service");
+    await gone(unit);
+    await ended;
+    expect(await must("cat /run/at-stop")).toContain(`${unit}.scope`);
+  });
 });
