@@ -10,6 +10,7 @@ import type { ResolvedJob } from "../spec/definitions.ts";
 import type { InventoryDefinition } from "../spec/inventory-definition.ts";
 import type { Problem } from "../spec/problem.ts";
 import type { WatchDefinition } from "../spec/watch-definition.ts";
+import type { EndedDrill } from "../store/checklist/drill-history.ts";
 import type { Queryable } from "../store/database.ts";
 
 /** The record store, or why nobody could look into it. Then what only the store knows is unknown. */
@@ -69,18 +70,7 @@ export interface HostProbe {
 export type Tier = "hosts" | "machines";
 
 /** One ended drill, newest first in a history. */
-export interface DrillRecord {
-  readonly runId: string;
-  readonly drill: string;
-  readonly class: string;
-  readonly startedAt: Date;
-  readonly endedAt: Date;
-  readonly verdict: "pass" | "fail" | "unknown";
-  readonly reason: string | null;
-  readonly targets: unknown;
-  /** Counts by failure class, proof, residue. */
-  readonly summary: unknown;
-}
+export type DrillRecord = EndedDrill;
 
 /** How old a fact may be and still count, in milliseconds. */
 export interface EvidenceAges {

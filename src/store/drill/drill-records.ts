@@ -1,6 +1,8 @@
 /** What the records say of a span of time: jobs, executions and attempts, for a drill's history. */
+
 import type { JobDefinition } from "../../spec/job-definition.ts";
 import type { Queryable } from "../database.ts";
+import type { ExecutionStatus } from "../execution.ts";
 import { readNow } from "./drill-sample.ts";
 
 export interface RecordedJob {
@@ -19,16 +21,7 @@ export interface RecordedJob {
 export interface RecordedExecution {
   readonly job: string;
   readonly fireTime: Date;
-  readonly status:
-    | "planned"
-    | "pending"
-    | "running"
-    | "success"
-    | "failed"
-    | "interrupted"
-    | "missed"
-    | "blocked"
-    | "cancelled";
+  readonly status: ExecutionStatus;
   readonly trigger: "schedule" | "misfire" | "manual";
   readonly reason: string | null;
   readonly shardCount: number;

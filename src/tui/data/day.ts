@@ -35,29 +35,26 @@ export function addBins(lists: Iterable<readonly FireBin[]>): Map<number, FireBi
         sums.set(one.bin, { ...one });
         continue;
       }
-      sum.done += one.done;
-      sum.running += one.running;
-      sum.waiting += one.waiting;
-      sum.failed += one.failed;
-      sum.missed += one.missed;
-      sum.refused += one.refused;
-      sum.late += one.late;
+      addFires(sum, one);
     }
   }
   return sums;
 }
 
+function addFires(sum: { -readonly [Key in keyof FireTotals]: FireTotals[Key] }, one: FireTotals): void {
+  sum.done += one.done;
+  sum.running += one.running;
+  sum.waiting += one.waiting;
+  sum.failed += one.failed;
+  sum.missed += one.missed;
+  sum.refused += one.refused;
+  sum.late += one.late;
+}
+
 export function totalsFrom(bins: Iterable<FireBin>, firstBin: number): FireTotals {
   const sum = { ...noFires } as { -readonly [Key in keyof FireTotals]: FireTotals[Key] };
   for (const one of bins) {
-    if (one.bin < firstBin) continue;
-    sum.done += one.done;
-    sum.running += one.running;
-    sum.waiting += one.waiting;
-    sum.failed += one.failed;
-    sum.missed += one.missed;
-    sum.refused += one.refused;
-    sum.late += one.late;
+    if (one.bin >= firstBin) addFires(sum, one);
   }
   return sum;
 }
