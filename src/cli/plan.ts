@@ -46,7 +46,7 @@ export function build(): Command {
 async function run(names: string[], options: PlanOptions): Promise<void> {
   const { describe, cache, hosts, reach } = await loadDefinitions(names, options);
   const { planFleet } = await import("../provision/plan/fleet-plan.ts");
-  const { hasChanges, unknownsOf } = await import("../provision/plan/host-plan.ts");
+  const { hasChanges, openUnknownsOf } = await import("../provision/plan/host-plan.ts");
   const { planDocument, planFileVersion } = await import("../provision/plan/plan-file.ts");
   const { fleetExitCode } = await import("../remote/fleet.ts");
   const { planText, recap } = await import("./provision/plan-text.ts");
@@ -68,9 +68,7 @@ async function run(names: string[], options: PlanOptions): Promise<void> {
   }
   const plans = results.flatMap((result) => (result.status === "ok" ? [result.value.plan] : []));
   const failed = fleetExitCode(results);
-  const unknown = plans.some((plan) =>
-    unknownsOf(plan).some(({ resource }) => resource.unavailable === undefined),
-  );
+  const unknown = plans.some((plan) => openUnknownsOf(plan).length > 0);
   process.exitCode =
     failed !== ExitCode.ok || !options.exitCode
       ? failed

@@ -51,6 +51,31 @@ test("a change is made, looked at again, confirmed; and then there is nothing to
   expect(await applyHost(await plan(), options())).toMatchObject({ status: "ok", result: "unchanged" });
 });
 
+test("what a host of this kind can never have is told, and left out of what there is to mend", async () => {
+  ready();
+  const fact = "the memory is not known: dmidecode is not installed";
+  const resources = [
+    ...wanted,
+    file("/etc/two.conf", "x\n", { unavailable: fact }),
+    file("/etc/three.conf", "x\n", { unavailable: "needs-vm: a container cannot set it" }),
+    file("/etc/four.conf", "x\n", {
+      unavailable: "waits for file:/etc/three.conf: needs-metal: no firmware",
+    }),
+  ];
+  for (const result of ["committed", "unchanged"])
+    expect(await applyHost(await plan(resources), options())).toMatchObject({
+      result,
+      unknowns: [`file:/etc/two.conf: ${fact}`],
+      beyondHost: [
+        "file:/etc/three.conf: needs-vm: a container cannot set it",
+        "file:/etc/four.conf: waits for file:/etc/three.conf: needs-metal: no firmware",
+      ],
+    });
+  // Whether it is right is another question, and not answered.
+  const verdict = verdictOf(await plan(resources.filter(({ unavailable }) => unavailable !== fact)));
+  expect(verdict).toMatchObject({ answer: "unknown", deviations: [{}, {}] });
+});
+
 test("what a rollback would take back can be asked before", async () => {
   ready();
   const here = { root: on.root, path: on.bin };

@@ -55,7 +55,7 @@ export async function profileService(definitions: Definitions): Promise<ProfileS
         return {
           changes: outcome.changes,
           pendingRestarts: outcome.deferred.length,
-          unknowns: outcome.unknowns,
+          unknowns: [...outcome.unknowns, ...outcome.beyondHost],
           unfinished: [],
         };
       const what = [outcome.result, outcome.reason, ...outcome.moved].filter(Boolean).join(": ");

@@ -12,7 +12,15 @@ import type { Remote } from "../../remote/remote.ts";
 import { type ApplyOptions, applyBundle } from "../bundle/apply-bundle.ts";
 import { type BundleResult, resultOf, runBundle } from "../bundle/run-bundle.ts";
 import { confirmBundle, revertBundle } from "../bundle/settle-bundle.ts";
-import { changesOf, type HostPlan, hasChanges, planHost, unknownsOf } from "../plan/host-plan.ts";
+import {
+  beyondHostOf,
+  changesOf,
+  type HostPlan,
+  hasChanges,
+  openUnknownsOf,
+  type PlannedResource,
+  planHost,
+} from "../plan/host-plan.ts";
 import { probesOf } from "../plan/judge.ts";
 import { look } from "../plan/look.ts";
 import { type HostOutcome, outcome, outcomeOfFailure } from "./outcome.ts";
@@ -38,17 +46,16 @@ const revertGraceMs = 45_000;
 /** Never throws: whatever happens is the outcome of this host. */
 export async function applyHost(plan: HostPlan, options: ApplyHostOptions): Promise<HostOutcome> {
   const { host } = plan;
-  const unknowns = unknownsOf(plan).map(
-    ({ resource, judged }) => `${resource.id}: ${judged.lines.join("; ")}`,
-  );
-  if (!hasChanges(plan)) return outcome(host, "ok", "unchanged", { unknowns });
+  const because = ({ resource, judged }: PlannedResource) => `${resource.id}: ${judged.lines.join("; ")}`;
+  const untold = { unknowns: openUnknownsOf(plan).map(because), beyondHost: beyondHostOf(plan).map(because) };
+  if (!hasChanges(plan)) return outcome(host, "ok", "unchanged", untold);
   if (plan.interrupted.length > 0) {
     const reason = `transaction ${plan.interrupted.join(", ")} is not finished`;
-    return outcome(host, "failed", "busy", { unknowns, reason, hint: "plan again in a minute" });
+    return outcome(host, "failed", "busy", { ...untold, reason, hint: "plan again in a minute" });
   }
   const id = options.id ?? newTransactionId();
   const changes = changesOf(plan).length + plan.restarts.length;
-  const known = { unknowns, changes, transaction: id };
+  const known = { ...untold, changes, transaction: id };
   const applyOptions: ApplyOptions = { ...options, id };
   let answer: BundleResult | undefined;
   try {
@@ -65,13 +72,13 @@ export async function applyHost(plan: HostPlan, options: ApplyHostOptions): Prom
     if (failure.status === "unreachable") return outcomeOfFailure(host, failure);
     // The runner goes on without us, and the host decides; a fresh connection asks.
     if (failure.status !== "unknown" && failure.code !== "E_HOST_TIMEOUT")
-      return { ...outcomeOfFailure(host, failure), unknowns };
+      return { ...outcomeOfFailure(host, failure), ...untold };
   }
   const deferred = (answer?.of("deferred") ?? []).map(([unit = "", reason = ""]) => ({ unit, reason }));
   const moved = (answer?.of("moved") ?? []).map((values) => values.join(" "));
   if (answer && answer.result !== "applied") {
     const result = asResult(answer.result);
-    return outcome(host, "failed", result, { unknowns, moved, transaction: id, reason: answer.reason });
+    return outcome(host, "failed", result, { ...untold, moved, transaction: id, reason: answer.reason });
   }
   return confirm(plan, id, options, { ...known, deferred });
 }

@@ -23,8 +23,10 @@ export interface HostOutcome {
     | "lost"
     | "not-started";
   readonly changes: number;
-  /** Resources that could not be judged: never a pass. */
+  /** Resources that could not be judged, though a host of this kind could tell: never a pass. */
   readonly unknowns: readonly string[];
+  /** Resources that a host of this kind can never have (`needs-vm: …`): not right, and nothing left to do here. */
+  readonly beyondHost: readonly string[];
   readonly deferred: readonly { readonly unit: string; readonly reason: string }[];
   /** What moved between plan and apply. */
   readonly moved: readonly string[];
@@ -35,7 +37,7 @@ export interface HostOutcome {
   readonly transaction?: string;
 }
 
-const empty = { changes: 0, unknowns: [], deferred: [], moved: [] } as const;
+const empty = { changes: 0, unknowns: [], beyondHost: [], deferred: [], moved: [] } as const;
 
 export function outcome(
   host: string,
@@ -52,7 +54,7 @@ export function outcomeOfFailure(host: string, { status, code, message, hint }: 
   return outcome(host, status, result, { code, reason: message, hint });
 }
 
-/** 0 all well; 3 some hosts failed; 1 all did; 69 none was reached; 5 something could not be judged. */
+/** 0 all well; 3 some hosts failed; 1 all did; 69 none was reached; 5 something could not be judged, though the host could tell. */
 export function outcomesExitCode(outcomes: readonly HostOutcome[]): ExitCode {
   const bad = outcomes.filter(({ status }) => status !== "ok" && status !== "changed");
   if (bad.length === 0)

@@ -3,6 +3,7 @@ import { EscapementError } from "../../base/errors.ts";
 import { digest } from "../../spec/digest.ts";
 import { isUnknown, type Reading } from "../bundle/reading.ts";
 import type { Resource, Restart } from "../resource.ts";
+import { beyondHost } from "./beyond-host.ts";
 import { judge } from "./judge.ts";
 import type { Judged } from "./judged.ts";
 import { isActive } from "./kinds/unit.ts";
@@ -95,6 +96,20 @@ export function leftToOthers(plan: HostPlan): readonly PlannedResource[] {
 
 export function unknownsOf(plan: HostPlan): readonly PlannedResource[] {
   return plan.entries.filter(({ judged }) => judged.state === "unknown");
+}
+
+/** Unknown, though a host of this kind could tell: somebody has something to mend. */
+export function openUnknownsOf(plan: HostPlan): readonly PlannedResource[] {
+  return unknownsOf(plan).filter(({ resource }) => !isBeyondHost(resource));
+}
+
+/** Unknown because a host of this kind can never have it. */
+export function beyondHostOf(plan: HostPlan): readonly PlannedResource[] {
+  return unknownsOf(plan).filter(({ resource }) => isBeyondHost(resource));
+}
+
+function isBeyondHost({ unavailable }: Resource): boolean {
+  return unavailable !== undefined && beyondHost(unavailable) !== undefined;
 }
 
 /** Whether apply would do anything. */

@@ -98,6 +98,7 @@ describe.skipIf(noHosts)("six bare hosts", () => {
 
   test("a second apply changes nothing, the plan is empty, and so is a second bootstrap", async () => {
     const applied = await escapement(["apply", "--yes", "--json"]);
+    expect(applied.status, applied.stdout).toBe(0);
     const { hosts } = JSON.parse(applied.stdout) as { hosts: { status: string; changes: number }[] };
     expect(hosts.map((one) => [one.status, one.changes])).toEqual(Array(6).fill(["ok", 0]));
     const plan = await escapement(["plan", "--exit-code"]);
