@@ -20,7 +20,7 @@ export const hostErrors = {
   },
   E_HOST_KEY_CHANGED: {
     message: "{host} shows another key than before: {type} {fingerprint}, known is {known}",
-    hint: "nothing was sent; this is a reinstalled host or an attack: find out which, then remove the old line and run escapement hosts trust {host}",
+    hint: "nothing was sent; this is a reinstalled host or an attack: find out which; if the machine was replaced, compare the new fingerprint at its console, then: escapement hosts trust {host} --replace",
     exitCode: ExitCode.refused,
   },
   E_HOST_KEY_REVOKED: {

@@ -71,7 +71,8 @@ export async function addKnownHosts(
   return fresh.length;
 }
 
-async function readText(file: string): Promise<string> {
+/** Empty where there is none. @throws E_FILE_UNREADABLE */
+export async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, "latin1");
   } catch (error) {

@@ -27,7 +27,7 @@ export type KeyVerdict =
   | { readonly verdict: "known"; readonly entry: KnownHost }
   | { readonly verdict: "revoked"; readonly entry: KnownHost }
   /** The host has lines of its own, all with other keys. */
-  | { readonly verdict: "changed"; readonly entries: readonly KnownHost[] }
+  | { readonly verdict: "changed"; readonly entries: readonly KnownHost[]; readonly authority?: KnownHost }
   /** `authority`: a @cert-authority line covers the host; certificates are not supported. */
   | { readonly verdict: "unknown"; readonly authority?: KnownHost };
 
@@ -63,9 +63,10 @@ export function judgeKey(entries: readonly KnownHost[], name: string, blob: Uint
   const plain = mine.filter((entry) => entry.marker === undefined);
   const known = plain.find(has);
   if (known) return { verdict: "known", entry: known };
-  if (plain.length > 0) return { verdict: "changed", entries: plain };
   const authority = mine.find((entry) => entry.marker === "cert-authority");
-  return { verdict: "unknown", ...(authority && { authority }) };
+  const seen = authority && { authority };
+  if (plain.length > 0) return { verdict: "changed", entries: plain, ...seen };
+  return { verdict: "unknown", ...seen };
 }
 
 /** The types of key that a host is known by: asked of the host first, so that it shows one of them. */

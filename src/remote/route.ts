@@ -2,6 +2,7 @@
 import { EscapementError } from "../base/errors.ts";
 import { parseHostAddress } from "../spec/host-address.ts";
 import { knownHostName } from "./known-hosts.ts";
+import { fillProxyCommand } from "./proxy-command.ts";
 import type { RemoteTarget } from "./remote.ts";
 import { askSshConfig, type SshConfig, withoutSsh } from "./ssh-config.ts";
 
@@ -19,6 +20,8 @@ export interface Hop {
   /** Undefined: no agent. */
   readonly agentSocket?: string;
   readonly connectTimeoutMs: number;
+  /** The command line that leads to it, in place of a TCP connection; only the first hop has one. */
+  readonly proxyLine?: string;
 }
 
 export interface RouteOptions {
@@ -50,16 +53,22 @@ async function routeOf(target: RemoteTarget, options: RouteOptions, depth: numbe
     const direct: RemoteTarget = { ...target, ...jump, jump: [], defaulted: withoutJump(jump) };
     hops.push(...(await routeOf(direct, options, depth + 1)));
   }
+  const last = hopOf(target, config, options);
   if (target.jump.length === 0 && target.defaulted?.includes("jump")) {
-    if (config.proxyCommand !== undefined && config.proxyJump.length === 0)
-      throw refuse("the ssh configuration has a ProxyCommand for it; write jump in the inventory instead");
+    if (config.proxyCommand !== undefined && config.proxyJump.length === 0) {
+      const proxy = config.proxyUsesDescriptor
+        ? { refused: "the ssh configuration has ProxyUseFdpass, which is not supported" }
+        : fillProxyCommand(config.proxyCommand, { ...last, given: target.address });
+      if ("refused" in proxy) throw refuse(`${proxy.refused}; write jump in the inventory instead`);
+      return [{ ...last, proxyLine: proxy.line }];
+    }
     for (const [i, written] of config.proxyJump.entries()) {
       const jump = targetOfJump(written, target, i === 0);
       if (!jump) throw refuse(`the ssh configuration has a ProxyJump that is not understood: ${written}`);
       hops.push(...(await routeOf(jump, options, depth + 1)));
     }
   }
-  return [...hops, hopOf(target, config, options)];
+  return [...hops, last];
 }
 
 /** Jump hosts of the inventory are reached one from the other, whatever the ssh configuration says of each. */

@@ -10,6 +10,7 @@ import { algorithmsOfType, fingerprintOf, hostKeyAlgorithms, keyTypeOf } from ".
 import { type Identity, offerInTurn, readIdentity } from "./identity.ts";
 import { judgeKey, type KnownHost, knownTypes } from "./known-hosts.ts";
 import { readKnownHosts } from "./known-hosts-files.ts";
+import { ProxyCommand } from "./proxy-command.ts";
 import type { Hop } from "./route.ts";
 
 /** Silence of this long, three times over, is a lost connection. */
@@ -96,7 +97,15 @@ function judgeFor(hop: Hop, entries: readonly KnownHost[], blob: Buffer): Escape
     const known = verdict.entries
       .map((entry) => `${entry.type} ${fingerprintOf(entry.key)} at ${place(entry)}`)
       .join(", ");
-    return new EscapementError("E_HOST_KEY_CHANGED", { host, type, fingerprint, known });
+    const authority = verdict.authority
+      ? `; the certificate authority at ${place(verdict.authority)} is not asked: certificates are not supported`
+      : "";
+    return new EscapementError("E_HOST_KEY_CHANGED", {
+      host,
+      type,
+      fingerprint,
+      known: `${known}${authority}`,
+    });
   }
   const advice = verdict.authority
     ? `${place(verdict.authority)} names a certificate authority, which is not supported; add the key itself with: escapement hosts trust ${host}`
@@ -108,12 +117,19 @@ function judgeFor(hop: Hop, entries: readonly KnownHost[], blob: Buffer): Escape
 function openHop(hop: Hop, plan: HopPlan, through?: Duplex, signal?: AbortSignal): Promise<Client> {
   return new Promise((resolve, reject) => {
     const client = new ssh2.Client();
+    const proxy = through || hop.proxyLine === undefined ? undefined : new ProxyCommand(hop.proxyLine);
+    const sock = through ?? proxy?.stream;
+    client.once("close", () => proxy?.end());
     let refused: Error | undefined;
     const stop = () => fail(new EscapementError("E_INTERRUPTED", { signal: "request" }));
-    const fail = (error: unknown) => {
+    const fail = async (error: unknown) => {
       signal?.removeEventListener("abort", stop);
+      const ours = refused ?? (isEscapementError(error) ? error : undefined);
+      // A broken connection says less than the command that was to make it.
+      const said = ours || isAnswer(error) ? undefined : await proxy?.howItEnded();
       client.destroy();
-      reject(refused ?? (isEscapementError(error) ? error : failureOf(hop, error, plan.identity)));
+      void proxy?.end();
+      reject(ours ?? failureOf(hop, said === undefined ? error : new Error(said), plan.identity));
     };
     client.on("connect", () => client.setNoDelay(true));
     client.once("ready", () => {
@@ -138,7 +154,7 @@ function openHop(hop: Hop, plan: HopPlan, through?: Duplex, signal?: AbortSignal
         host: hop.address,
         port: hop.port,
         username: hop.user,
-        ...(through && { sock: through as never }),
+        ...(sock && { sock: sock as never }),
         readyTimeout: hop.connectTimeoutMs,
         keepaliveInterval: keepAliveMs,
         keepaliveCountMax: keepAliveCount,
@@ -158,6 +174,12 @@ function openHop(hop: Hop, plan: HopPlan, through?: Duplex, signal?: AbortSignal
       fail(error);
     }
   });
+}
+
+/** True where the host did answer, or was given its time to. */
+function isAnswer(error: unknown): boolean {
+  const { level } = error as { level?: string };
+  return ["handshake", "client-authentication", "client-timeout"].includes(level ?? "");
 }
 
 /** What ssh2 says, as one of the codes. */

@@ -14,8 +14,10 @@ export interface SshConfig {
   readonly knownHostsFiles: readonly string[];
   /** Hops as written: `user@host:port`, or a name that has a configuration of its own. */
   readonly proxyJump: readonly string[];
-  /** A command stands between here and the host; that is not supported. */
+  /** A command whose input and output are the way to the host; its tokens (%h, %p, …) are not filled in. */
   readonly proxyCommand?: string;
+  /** The command hands over a descriptor instead; that is not supported. */
+  readonly proxyUsesDescriptor?: boolean;
   /** A socket, or `none`. */
   readonly identityAgent?: string;
   /** The name to look up in known_hosts in place of the address. */
@@ -77,6 +79,7 @@ export function parseSshConfig(text: string): SshConfig {
   };
   return {
     ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as object),
+    ...(one("proxyusefdpass") === "yes" && { proxyUsesDescriptor: true }),
     ...(Number.isInteger(port) && port > 0 && port < 65_536 && { port }),
     identityFiles: (values.get("identityfile") ?? []).filter((path) => path !== "none").map(absolute),
     knownHostsFiles: [...files("userknownhostsfile"), ...files("globalknownhostsfile")],

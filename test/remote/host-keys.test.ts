@@ -81,6 +81,11 @@ describe.skipIf(noSshd)("keys of hosts and of users", () => {
       () => `@cert-authority ${name()} ${own()}\n`,
       /^E_HOST_KEY_UNKNOWN: .*known_hosts:1 names a certificate authority, which is not supported/,
     ],
+    [
+      "another key and a certificate authority",
+      () => `${name()} ${other}\n@cert-authority * ${own()}\n`,
+      /^E_HOST_KEY_CHANGED: .*certificate authority at \S+known_hosts:2 is not asked/,
+    ],
     ["a line cut off", () => `${name()} ${own().slice(0, -10)}\n`, /^E_HOST_KEY_(UNKNOWN|CHANGED)/],
     ["an unknown marker", () => `@trusted ${name()} ${own()}\n`, /^E_HOST_KEY_UNKNOWN/],
   ])("%s: refused, and nothing was offered", async (_, text, message) => {
@@ -273,16 +278,6 @@ Host *
       );
       expect(outcome).toBe("in");
       expect(gate.log.slice(mark)).toMatch(/direct-tcpip/);
-    });
-
-    test("a ProxyCommand is refused, not passed over", async () => {
-      const sshConfigFile = join(server.folder, "command_config");
-      writeFileSync(sshConfigFile, "Host *\n  ProxyCommand nc %h %p\n");
-      const connect = sshConnector({ sshConfigFile, agentSocket: null });
-      await expect(connect(server.target({ defaulted: ["jump"] }))).rejects.toMatchObject({
-        code: "E_HOST_UNREACHABLE",
-        message: expect.stringMatching(/ProxyCommand/),
-      });
     });
   });
 });

@@ -1,6 +1,6 @@
 /** `escapement hosts` as a program: trust asks before it writes, ping has a line for every host, Ctrl-C ends it. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -100,7 +100,47 @@ spec:
     ]);
   });
 
-  test("trust never replaces a key", async () => {
+  test("a machine that was replaced: refused with the way out, and --replace takes the old keys out", async () => {
+    execFileSync("mkdir", ["-p", join(server.folder, "trusted")]);
+    const host = `[127.0.0.1]:${server.port}`;
+    const old = (name: string) =>
+      readFileSync(`${server.makeKey(name)}.pub`, "utf8")
+        .split(" ", 2)
+        .join(" ");
+    const [first, second] = [old("old-1"), old("old-2")];
+    const before = `# mine\n${host} ${first}\nother,${host} ${second}\n@revoked * ${second}\n`;
+    writeFileSync(known, before, { mode: 0o640 });
+    const refused = await hosts("ping", "good");
+    expect([refused.code, refused.stderr]).toEqual([
+      69,
+      expect.stringContaining("hosts trust good --replace"),
+    ]);
+    const wrong = await hosts("trust", "good", "--replace", "--fingerprint", "SHA256:AAAA");
+    expect([wrong.code, readFileSync(known, "utf8")]).toEqual([4, before]);
+    const nobody = await hosts("trust", "good", "--replace");
+    expect([nobody.code, readFileSync(known, "utf8")]).toEqual([4, before]);
+
+    const args = ["trust", "good", "--replace", "--fingerprint", fingerprint("ed25519"), "--json"];
+    const { stdout, code } = await hosts(...args);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { added: 1, removed: 2 }]);
+    const after = `# mine\nother ${second}\n@revoked * ${second}\n${host} ${server.publicKey("ed25519")}\n`;
+    expect([readFileSync(known, "utf8"), statSync(known).mode & 0o777]).toEqual([after, 0o640]);
+    expect((await hosts("ping", "good")).code).toBe(0);
+    expect(JSON.parse((await hosts(...args)).stdout)).toMatchObject({ added: 0, removed: 0 });
+    expect(readFileSync(known, "utf8")).toBe(after);
+  });
+
+  test("--replace leaves a line alone that names the host by a pattern", async () => {
+    execFileSync("mkdir", ["-p", join(server.folder, "trusted")]);
+    const other = readFileSync(join(server.folder, "client.pub"), "utf8").split(" ", 2).join(" ");
+    writeFileSync(known, `[127.0.0.*]:${server.port} ${other}\n`);
+    const args = ["trust", "good", "--replace", "--fingerprint", fingerprint("ed25519")];
+    const { stderr, code } = await hosts(...args);
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/known_hosts:1 .*by a pattern/)]);
+    expect(readFileSync(known, "utf8")).toBe(`[127.0.0.*]:${server.port} ${other}\n`);
+  });
+
+  test("without --replace trust never replaces a key", async () => {
     execFileSync("mkdir", ["-p", join(server.folder, "trusted")]);
     const other = readFileSync(join(server.folder, "client.pub"), "utf8").split(" ").slice(0, 2).join(" ");
     writeFileSync(known, `[127.0.0.1]:${server.port} ${other}\n`);

@@ -15,6 +15,7 @@ import { askLine, hasTerminal } from "./ask.ts";
 
 interface Options extends InventoryOptions {
   readonly fingerprint?: string;
+  readonly replace?: boolean;
   readonly json?: boolean;
 }
 
@@ -23,6 +24,7 @@ export function buildTrust(): Command {
     examples: [
       "escapement hosts trust sched-a",
       "escapement hosts trust sched-a --fingerprint SHA256:THHO3m/AAG8P18mg7YYqCFUG+NdGgsEYjGkD7ADuJsU",
+      "escapement hosts trust exec-1 --replace",
     ],
     exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.badData, ExitCode.unavailable],
     notes:
@@ -30,6 +32,7 @@ export function buildTrust(): Command {
   })
     .argument("<host>", "a host of the inventory")
     .option("--fingerprint <SHA256:...>", "the fingerprint the host must show; then nobody is asked")
+    .option("--replace", "the machine is another one now: its old keys are taken out")
     .option("--json", "print one JSON document");
   return withInventoryOption(command).action(async (name: string, options: Options) => {
     const inventory = await requireInventory(options);
@@ -59,7 +62,7 @@ export function buildTrust(): Command {
     // With one key known, the others of the same host are new kinds, not a change.
     const known = verdicts.some(({ verdict }) => verdict === "known");
     const changed = verdicts.find((verdict) => verdict.verdict === "changed");
-    if (changed && !known) {
+    if (changed && !known && !options.replace) {
       const { fingerprintOf } = await import("../../remote/host-key.ts");
       throw new EscapementError("E_HOST_KEY_CHANGED", {
         host: name,
@@ -72,13 +75,14 @@ export function buildTrust(): Command {
     }
     const unknown = keys.filter((_, i) => verdicts[i]!.verdict !== "known");
     // Nothing to add, so nobody is asked; a fingerprint that was named must still be one of them.
-    if (unknown.length === 0 && options.fingerprint === undefined) {
+    if (unknown.length === 0 && options.fingerprint === undefined && !options.replace) {
       if (options.json)
         printJson({
           host: name,
           name: hop.keyName,
           file,
           added: 0,
+          removed: 0,
           keys: keys.map(({ type, fingerprint }) => ({ type, fingerprint })),
         });
       else
@@ -88,24 +92,31 @@ export function buildTrust(): Command {
       return;
     }
     const agreed = await agree(name, hop.keyName, keys, options, known);
-    const added = await addKnownHosts(
-      file,
-      hop.keyName,
-      agreed.map(({ blob }) => blob),
-    );
+    const { added, removed } = await writeDown(agreed);
     if (options.json) {
       printJson({
         host: name,
         name: hop.keyName,
         file,
         added,
+        removed,
         keys: agreed.map(({ type, fingerprint }) => ({ type, fingerprint })),
       });
       return;
     }
+    if (removed > 0) print(`took ${removed} old key(s) of ${name} out of ${file}`);
     print(
       added === 0 ? `${name} is known already in ${file}` : `added ${added} key(s) of ${name} to ${file}`,
     );
+
+    async function writeDown(trusted: readonly ShownKey[]) {
+      const blobs = trusted.map(({ blob }) => blob);
+      if (!options.replace) return { added: await addKnownHosts(file!, hop.keyName, blobs), removed: 0 };
+      const { replaceKnownHosts } = await import("../../remote/replace-known-hosts.ts");
+      // What was known of this machine before, and is still shown, stays.
+      const old = keys.filter((_, i) => verdicts[i]!.verdict === "known").map(({ blob }) => blob);
+      return replaceKnownHosts(hop.knownHostsFiles, hop.keyName, [...new Set([...blobs, ...old])]);
+    }
   });
 }
 
