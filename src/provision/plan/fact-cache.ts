@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { HostFacts } from "../../hardware/host-facts.ts";
 import { digest } from "../../spec/digest.ts";
+import { pruneFolder } from "./prune-folder.ts";
 
 export interface FactCache {
   /** Undefined where there are none, or they are too old. */
@@ -21,9 +22,14 @@ const cachedSchema = z.object({
   facts: z.record(z.string(), z.unknown()),
 });
 
+/** Beyond as many hosts, facts that nobody will use again go; about 20 KB each. */
+const filesKept = 1_000;
+const oldMs = 86_400_000;
+
 /** @param scope what tells one host of a name from another: the inventory's file. @param maxAgeMs by this machine's clock */
 export function factCache(folder: string, scope: string, maxAgeMs: number): FactCache {
   const version = process.env.ESCAPEMENT_VERSION ?? "0.0.0";
+  let pruned: Promise<number> | undefined;
   const fileOf = (host: string) => join(folder, `${digest([scope, host]).slice(0, 32)}.json`);
   return {
     async get(host) {
@@ -44,6 +50,8 @@ export function factCache(folder: string, scope: string, maxAgeMs: number): Fact
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeFile(temporary, JSON.stringify({ version, at: Date.now(), facts }), { mode: 0o600 });
         await rename(temporary, file);
+        pruned ??= pruneFolder(folder, filesKept, oldMs);
+        await pruned;
       } catch {
         // Without a cache the host is asked again: slower, and right.
       }

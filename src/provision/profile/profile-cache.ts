@@ -10,8 +10,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SectionName } from "../../spec/host-profile-schema.ts";
 import type { Position } from "../../spec/problem.ts";
+import { pruneFolder } from "../plan/prune-folder.ts";
 import type { ProfileSet } from "./load-profiles.ts";
 import { type PlacedResource, type ResolvedProfile, Section } from "./resolved-profile.ts";
+
+/** Programs and shipped profiles that one person uses by turns: releases, checkouts. About 100 KB each. */
+const versionsKept = 8;
+/** A file younger than this may be one that another process is about to rename. */
+const temporaryMs = 60_000;
 
 interface StoredSection {
   readonly name: SectionName;
@@ -49,6 +55,7 @@ export async function cachedProfiles(
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(temporary, JSON.stringify(store(set)), { mode: 0o600 });
     await rename(temporary, file);
+    await pruneFolder(folder, versionsKept, temporaryMs);
   } catch {
     // Without a cache they are read again: slower, and right.
   }

@@ -1,5 +1,5 @@
 /** Cached profiles are the ones that were read, and never older ones. */
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -49,6 +49,24 @@ test("a profile that was changed, or came beside, is read; so is a cache that is
   expect(loads()).toBe(4);
   await get();
   expect(loads()).toBe(4);
+});
+
+test("of many versions the youngest stay, and what is being written is left alone", async () => {
+  const { shipped, cache, get, loads } = bench();
+  const longAgo = new Date(Date.now() - 3_600_000);
+  for (let version = 0; version < 12; version++) {
+    appendFileSync(join(shipped, "scheduler.yaml"), `# version ${version}\n`);
+    await get();
+    for (const name of readdirSync(cache)) utimesSync(join(cache, name), longAgo, longAgo);
+  }
+  expect(readdirSync(cache)).toHaveLength(8);
+  for (let i = 0; i < 10; i++) writeFileSync(join(cache, `profiles-other-${i}.json.1`), "half");
+  appendFileSync(join(shipped, "scheduler.yaml"), "# the last\n");
+  await get();
+  expect(readdirSync(cache).filter((name) => name.endsWith(".1"))).toHaveLength(10);
+  const before = loads();
+  await get();
+  expect(loads()).toBe(before);
 });
 
 test("profiles with problems are not kept", async () => {
