@@ -2,7 +2,7 @@
 import { EscapementError } from "../base/errors.ts";
 import { type Queryable, sqlState } from "./database.ts";
 
-export const storeRoles = ["scheduler", "executor", "watchman", "reader"] as const;
+export const storeRoles = ["scheduler", "executor", "watchman", "reader", "checklist"] as const;
 export type StoreRole = (typeof storeRoles)[number];
 
 /**
@@ -20,8 +20,15 @@ const settings: Record<string, string> = {
   tcp_keepalives_count: "3",
 };
 
-/** Grants the group role and sets the limits on the login. They hold through a pooler, too. @throws E_BAD_VALUE for a login that does not exist */
-export async function grantRole(db: Queryable, login: string, role: StoreRole): Promise<void> {
+/** What a role needs of the server besides the records: who follows it is for these members alone. */
+const ofServer: Partial<Record<StoreRole, readonly string[]>> = { checklist: ["pg_read_all_stats"] };
+
+/**
+ * Grants the group role and sets the limits on the login. They hold through a pooler, too.
+ * @returns roles of the server that only a superuser may give, where this login may not
+ * @throws E_BAD_VALUE for a login that does not exist
+ */
+export async function grantRole(db: Queryable, login: string, role: StoreRole): Promise<readonly string[]> {
   const quoted = `"${login.replaceAll('"', '""')}"`;
   try {
     await db.query(`GRANT escapement_${role} TO ${quoted}`);
@@ -36,4 +43,11 @@ export async function grantRole(db: Queryable, login: string, role: StoreRole): 
   }
   for (const [name, value] of Object.entries(settings))
     await db.query(`ALTER ROLE ${quoted} SET ${name} = '${value}'`);
+  const refused: string[] = [];
+  for (const name of ofServer[role] ?? [])
+    await db.query(`GRANT ${name} TO ${quoted}`).catch((error: unknown) => {
+      if (sqlState(error) !== "42501") throw error;
+      refused.push(name);
+    });
+  return refused;
 }

@@ -123,7 +123,8 @@ async function runFire(options: JobRehearsalOptions): Promise<string | null> {
 
 /** One of each program: two runs of one shard are two attempts that know nothing of each other. */
 const executionId = randomUUID();
-const fenceToken = 1;
+/** Above every real one: a copy of a real database knows the tokens that were there. */
+const fenceToken = 2 ** 62;
 
 function runShard(
   { job, replaced, fireTime, signal }: JobRehearsalOptions,

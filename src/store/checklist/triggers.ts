@@ -69,16 +69,5 @@ export interface StrangerTrial {
 
 /** Plans nothing at all, and renews, as somebody who does not lead. */
 export function tryStranger(db: Queryable): Promise<Trial<StrangerTrial>> {
-  return undone<StrangerTrial>(
-    db,
-    `  stranger uuid := gen_random_uuid();
-  planned boolean; renewed boolean;`,
-    `  BEGIN
-    PERFORM * FROM escapement.plan(stranger, (SELECT epoch FROM escapement.leader LIMIT 1), '[]', '[]');
-    planned := true;
-  EXCEPTION WHEN SQLSTATE 'ES001' THEN planned := false;
-  END;
-  renewed := escapement.leader_renew(stranger, (SELECT epoch FROM escapement.leader LIMIT 1)) IS NOT NULL;
-  found := jsonb_build_object('planned', planned, 'renewed', renewed);`,
-  );
+  return undone<StrangerTrial>(db, "try_stranger");
 }

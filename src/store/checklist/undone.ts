@@ -1,44 +1,38 @@
 /**
- * A trial that leaves nothing behind: one DO statement that always ends in an
- * exception, with what it has found as the message. The server rolls the whole
- * statement back, so nobody can commit it by mistake, and it works through a
- * pooler, too.
+ * Trials that leave nothing behind: functions of the schema that do what must be
+ * refused, undo it before they return, and say what they saw. One statement, so
+ * nobody can commit half of it, and it works through a pooler, too.
  */
-import { EscapementError, messageOf } from "../../base/errors.ts";
-import { type Queryable, sqlState } from "../database.ts";
-import { dedent } from "./look.ts";
-
-/** SQLSTATE by which a trial hands over its result. */
-const handedOver = "ES900";
+import { EscapementError } from "../../base/errors.ts";
+import type { Queryable } from "../database.ts";
+import { readFunctions } from "./functions.ts";
 
 export interface Trial<Found> {
+  /** The call, and the text of the function behind it. */
   readonly what: string;
   readonly found: Found;
 }
 
+export type TrialName = "try_duplicates" | "try_stranger" | "try_catch_up_cap" | "try_lease";
+
 /**
- * @param declarations lines of a DECLARE section
- * @param body PL/pgSQL that fills the variable `found jsonb`
- * @throws what the body failed with, for example 42501 where the login may not try
+ * @param numbers the arguments of the function
+ * @throws E_UNAVAILABLE when the function is not the one of the migrations: its answer would prove nothing;
+ *   what the store throws, for example 42501 where the login may not try
  */
 export async function undone<Found>(
   db: Queryable,
-  declarations: string,
-  body: string,
+  name: TrialName,
+  numbers: readonly number[] = [],
 ): Promise<Trial<Found>> {
-  const what = dedent(`DO $trial$
-DECLARE
-  found jsonb := '{}';
-${declarations}
-BEGIN
-${body}
-  RAISE EXCEPTION USING ERRCODE = '${handedOver}', MESSAGE = found::text;
-END $trial$`);
-  try {
-    await db.query(what);
-  } catch (error) {
-    if (sqlState(error) !== handedOver) throw error;
-    return { what, found: JSON.parse(messageOf(error)) as Found };
-  }
-  throw new EscapementError("E_BUG", { what: "a trial was not rolled back" });
+  const [own] = (await readFunctions(db, [name])).rows;
+  if (!own?.asMigrated)
+    throw new EscapementError("E_UNAVAILABLE", {
+      what: `the function ${name} is ${own ? "not as the migrations made it" : "not there"}`,
+      hint: "escapement store status shows what differs",
+    });
+  const call = `SELECT escapement.${name}(${numbers.map((_, i) => `$${i + 1}`).join(", ")}) AS found`;
+  const { rows } = await db.query<{ found: Found }>(call, [...numbers]);
+  const written = numbers.reduce((text, number, i) => text.replace(`$${i + 1}`, String(number)), call);
+  return { what: `${written};\n-- ${own.source.trim().replaceAll("\n", "\n-- ")}`, found: rows[0]!.found };
 }

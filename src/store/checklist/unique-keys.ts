@@ -60,44 +60,7 @@ export interface DuplicateTrial {
   readonly refused: readonly string[];
 }
 
-/**
- * Writes the same row twice into every partition and live table, and undoes it.
- * The rows belong to job −1, which does not exist, so nobody is in their way.
- */
+/** Writes the same row twice into every partition and live table, and undoes it. */
 export function tryDuplicates(db: Queryable): Promise<Trial<DuplicateTrial>> {
-  const execution = `INSERT INTO escapement.execution (job_id, fire_time, trigger_type, status, job_version, digest, shard_count, schedule_time)
-            VALUES (-1, part.at, 'manual', 'planned', 1, 'trial', 1, part.at);`;
-  const shard = "INSERT INTO escapement.shard (job_id, fire_time, shard_no) VALUES (-1, part.at, 0);";
-  const live = `INSERT INTO escapement.execution_live (job_id, fire_time, state, due_at, trigger_type, remaining, class, max_tries,
-            misfire_threshold_ms, blocking, continue_fenced, freezes)
-          VALUES (-1, 'epoch', 'held', 'infinity', 'manual', 1, 1, 1, 1, 'forbid', false, false);`;
-  const shardLive = `INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, run_after)
-          VALUES (-1, 'epoch', 0, 1, false, false, 1, 0, 'infinity');`;
-  const period =
-    "INSERT INTO escapement.job_period (job_id, period_key, fire_time) VALUES (-1, 'trial', clock_timestamp());";
-  const twice = (name: string, statement: string) => `
-      BEGIN
-        ${statement}
-        ${statement}
-        accepted := accepted || ${name};
-      EXCEPTION WHEN unique_violation THEN refused := refused || ${name};
-      END;`;
-  return undone<DuplicateTrial>(
-    db,
-    `  part record;
-  accepted text[] := '{}';
-  refused text[] := '{}';`,
-    `  FOR part IN
-    SELECT p.relname AS parent, c.relname::text AS relation,
-      substring(pg_get_expr(c.relpartbound, c.oid) FROM 'FROM \\(''([^'']+)''\\)')::timestamptz AS at
-    FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid JOIN pg_class p ON p.oid = h.inhparent
-    WHERE h.inhparent IN ('escapement.execution'::regclass, 'escapement.shard'::regclass) AND c.relkind = 'r'
-    ORDER BY c.relname
-  LOOP
-    IF part.parent = 'execution' THEN ${twice("part.relation", execution)}
-    ELSE ${twice("part.relation", shard)}
-    END IF;
-  END LOOP;${twice("'execution_live'::text", live)}${twice("'shard_live'::text", shardLive)}${twice("'job_period'::text", period)}
-  found := jsonb_build_object('accepted', accepted, 'refused', refused);`,
-  );
+  return undone<DuplicateTrial>(db, "try_duplicates");
 }

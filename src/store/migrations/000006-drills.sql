@@ -109,3 +109,161 @@ GRANT INSERT ON escapement.checklist_run, escapement.backup_record TO escapement
 GRANT INSERT, UPDATE, DELETE ON escapement.store_disk TO escapement_scheduler;
 GRANT DELETE ON escapement.drill_run, escapement.drill_halt, escapement.checklist_run, escapement.backup_record
   TO escapement_scheduler;
+
+-- Trials of the checklist. Each does what must be refused, or lets a lease end, and undoes all of it
+-- before it returns: the inner block always ends in ES900. They run as their owner, so that whoever
+-- asks the checklist needs no right to write. Rows belong to jobs -1 and -2, which do not exist.
+
+-- The same row twice into every partition and live table. Names what took it and what refused it.
+CREATE FUNCTION escapement.try_duplicates() RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_part record;
+  v_table text;
+  v_at timestamptz;
+  v_accepted text[] := '{}';
+  v_refused text[] := '{}';
+BEGIN
+  FOR v_part IN
+    SELECT p.relname AS parent, c.relname::text AS relation,
+      substring(pg_get_expr(c.relpartbound, c.oid) FROM 'FROM \(''([^'']+)''\)')::timestamptz AS at
+    FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid JOIN pg_class p ON p.oid = h.inhparent
+    WHERE h.inhparent IN ('escapement.execution'::regclass, 'escapement.shard'::regclass) AND c.relkind = 'r'
+    UNION ALL SELECT t, t, NULL FROM unnest(ARRAY['execution_live', 'shard_live', 'job_period']) t
+    ORDER BY 2
+  LOOP
+    v_table := v_part.parent;
+    v_at := v_part.at;
+    BEGIN
+      FOR i IN 1..2 LOOP
+        CASE v_table
+          WHEN 'execution' THEN
+            INSERT INTO escapement.execution (job_id, fire_time, trigger_type, status, job_version, digest, shard_count, schedule_time)
+            VALUES (-1, v_at, 'manual', 'planned', 1, 'trial', 1, v_at);
+          WHEN 'shard' THEN
+            INSERT INTO escapement.shard (job_id, fire_time, shard_no) VALUES (-1, v_at, 0);
+          WHEN 'execution_live' THEN
+            INSERT INTO escapement.execution_live (job_id, fire_time, state, due_at, trigger_type, remaining, class, max_tries,
+              misfire_threshold_ms, blocking, continue_fenced, freezes)
+            VALUES (-1, 'epoch', 'held', 'infinity', 'manual', 1, 1, 1, 1, 'forbid', false, false);
+          WHEN 'shard_live' THEN
+            INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, run_after)
+            VALUES (-1, 'epoch', 0, 1, false, false, 1, 0, 'infinity');
+          ELSE
+            INSERT INTO escapement.job_period (job_id, period_key, fire_time) VALUES (-1, 'trial', clock_timestamp());
+        END CASE;
+      END LOOP;
+      RAISE EXCEPTION SQLSTATE 'ES900';
+    EXCEPTION
+      WHEN unique_violation THEN v_refused := v_refused || v_part.relation;
+      WHEN SQLSTATE 'ES900' THEN v_accepted := v_accepted || v_part.relation;
+    END;
+  END LOOP;
+  RETURN jsonb_build_object('accepted', v_accepted, 'refused', v_refused);
+END $$;
+
+-- Plans nothing at all, and renews, as somebody who does not lead.
+CREATE FUNCTION escapement.try_stranger() RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_stranger uuid := gen_random_uuid();
+  v_planned boolean;
+  v_renewed boolean;
+BEGIN
+  BEGIN
+    BEGIN
+      PERFORM * FROM escapement.plan(v_stranger, (SELECT epoch FROM escapement.leader LIMIT 1), '[]', '[]');
+      v_planned := true;
+    EXCEPTION WHEN SQLSTATE 'ES001' THEN v_planned := false;
+    END;
+    v_renewed := escapement.leader_renew(v_stranger, (SELECT epoch FROM escapement.leader LIMIT 1)) IS NOT NULL;
+    RAISE EXCEPTION SQLSTATE 'ES900';
+  EXCEPTION WHEN SQLSTATE 'ES900' THEN NULL;
+  END;
+  RETURN jsonb_build_object('planned', v_planned, 'renewed', v_renewed);
+END $$;
+
+-- More catch-up shards than the share of the slots allows, claimed twice. They are of the class control,
+-- where hardly anything else waits.
+CREATE FUNCTION escapement.try_catch_up_cap(p_share double precision) RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_me uuid := gen_random_uuid();
+  v_allowed integer;
+  v_first integer;
+  v_second integer;
+BEGIN
+  IF p_share NOT BETWEEN 0 AND 1 THEN RAISE EXCEPTION 'the share is a part of the slots, from 0 to 1'; END IF;
+  BEGIN
+    INSERT INTO escapement.executor (incarnation, node, host, boot_id, pid, process_start, version, state, lease_ms, lease_until,
+      cpu_slots, memory_slots, io_slots, control_slots)
+    VALUES (v_me, 'trial-' || v_me, 'trial', 'trial', 1, 'trial', 'trial', 'active', 60000, clock_timestamp() + interval '1 minute',
+      8, 8, 8, 8);
+    SELECT greatest(1, floor(p_share * sum(x.io_slots))::integer)
+        - (SELECT count(*) FROM escapement.shard_live l WHERE l.owner IS NOT NULL AND l.catch_up AND l.class = 4)
+      INTO v_allowed FROM escapement.executor x WHERE x.state = 'active' AND x.lease_until > clock_timestamp()
+        AND NOT EXISTS (SELECT 1 FROM escapement.executor_drain d WHERE d.node = x.node);
+    INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, attempt, run_after)
+      SELECT -1, 'epoch', n, 4, true, false, 1, 0, '-infinity' FROM generate_series(1, greatest(v_allowed, 0) + 5) n;
+    SELECT count(*) INTO v_first FROM escapement.claim(v_me, 4::smallint, 1000000, true, p_share);
+    SELECT count(*) INTO v_second FROM escapement.claim(v_me, 4::smallint, 1000000, true, p_share);
+    RAISE EXCEPTION SQLSTATE 'ES900';
+  EXCEPTION WHEN SQLSTATE 'ES900' THEN NULL;
+  END;
+  RETURN jsonb_build_object('allowed', greatest(v_allowed, 0), 'first', v_first, 'second', v_second);
+END $$;
+
+-- A lease that ends while the statement runs: by the time at which it began, as now() has it, it would still hold.
+CREATE FUNCTION escapement.try_lease() RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_dead uuid := gen_random_uuid();
+  v_alive uuid := gen_random_uuid();
+  v_fire timestamptz := date_trunc('milliseconds', clock_timestamp());
+  v_renewed boolean;
+  v_claimed boolean;
+  v_completed boolean;
+  v_old_token boolean;
+  v_reaped boolean;
+  v_free boolean;
+BEGIN
+  BEGIN
+    INSERT INTO escapement.executor (incarnation, node, host, boot_id, pid, process_start, version, state, lease_ms, lease_until,
+      cpu_slots, memory_slots, io_slots)
+    SELECT who, 'trial-' || who, 'trial', 'trial', 1, 'trial', 'trial', 'active', 60000, clock_timestamp() + lease, 0, 0, 0
+    FROM (VALUES (v_dead, interval '80 milliseconds'), (v_alive, interval '1 minute')) x (who, lease);
+    INSERT INTO escapement.shard_live (job_id, fire_time, shard_no, class, catch_up, continue_fenced, max_tries, tries, attempt, run_after,
+      owner, fence_token, start_time)
+    VALUES (-2, v_fire, 0, 4, false, false, 3, 1, 1, v_fire, v_dead, 5, v_fire), (-2, v_fire, 1, 4, false, false, 3, 1, 1, v_fire, v_alive, 7, v_fire);
+    v_old_token := cardinality(escapement.complete(v_alive, ARRAY[-2], ARRAY[v_fire], ARRAY[1], ARRAY[6]::bigint[], ARRAY['success'],
+      ARRAY[0]::bigint[], ARRAY[NULL]::bigint[], ARRAY[NULL]::integer[], ARRAY[NULL]::text[])) = 0;
+    PERFORM pg_sleep(0.15);
+    v_renewed := escapement.executor_renew(v_dead, NULL) IS NOT NULL;
+    BEGIN
+      PERFORM * FROM escapement.claim(v_dead, 4::smallint, 0, false, 0.5);
+      v_claimed := true;
+    EXCEPTION WHEN SQLSTATE 'ES002' THEN v_claimed := false;
+    END;
+    v_completed := cardinality(escapement.complete(v_dead, ARRAY[-2], ARRAY[v_fire], ARRAY[0], ARRAY[5]::bigint[], ARRAY['success'],
+      ARRAY[0]::bigint[], ARRAY[NULL]::bigint[], ARRAY[NULL]::integer[], ARRAY[NULL]::text[])) = 0;
+    SELECT escapement.reap(v_dead, x.lease_until) = 1 INTO v_reaped FROM escapement.executor x WHERE x.incarnation = v_dead;
+    SELECT l.owner IS NULL INTO v_free FROM escapement.shard_live l WHERE l.job_id = -2 AND l.fire_time = v_fire AND l.shard_no = 0;
+    RAISE EXCEPTION SQLSTATE 'ES900';
+  EXCEPTION WHEN SQLSTATE 'ES900' THEN NULL;
+  END;
+  RETURN jsonb_build_object('renewed', v_renewed, 'claimed', v_claimed, 'completed', v_completed, 'oldToken', v_old_token,
+    'reaped', coalesce(v_reaped, false), 'free', coalesce(v_free, false));
+END $$;
+
+-- Whoever asks the checklist: reads the records, tries what must be refused, and writes down what came of it.
+DO $$
+BEGIN
+  CREATE ROLE escapement_checklist NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+END $$;
+GRANT USAGE ON SCHEMA escapement TO escapement_checklist;
+GRANT SELECT ON ALL TABLES IN SCHEMA escapement TO escapement_checklist;
+GRANT INSERT ON escapement.checklist_run, escapement.operation TO escapement_checklist;
+REVOKE ALL ON FUNCTION escapement.try_duplicates, escapement.try_stranger, escapement.try_catch_up_cap, escapement.try_lease FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION escapement.try_duplicates, escapement.try_stranger, escapement.try_catch_up_cap, escapement.try_lease
+  TO escapement_checklist, escapement_scheduler;

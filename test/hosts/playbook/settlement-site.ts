@@ -2,7 +2,7 @@
  * A site around the settlement example: an inventory for the hosts of a lab, the
  * jobs, their programs as single files, and the ledger with some payments in it.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -54,6 +54,9 @@ export async function settlementSite({
     logLevel: "warning",
   });
   mkdirSync(join(folder, "jobs"), { recursive: true });
+  for (const source of ["settle.mjs", "snapshot.mjs", "attempt.mjs"])
+    cpSync(join(example, source), join(folder, "sources", source));
+  writeFileSync(join(folder, "README.md"), page);
   const ledger = `postgresql://ledger_job:${password}@${store.address}:5432/ledger`;
   writeFileSync(join(folder, "jobs", "settlement.yaml"), jobs(ledger));
   writeFileSync(join(folder, "ledger.sql"), ledgerText());
@@ -71,6 +74,13 @@ FROM generate_series(1, ${payments}) n;
 `;
 }
 
+const page = `# Settlement
+
+## Missed fires
+
+Both jobs are run-now: late is better than never.
+`;
+
 function jobs(ledger: string): string {
   const common = `    timeZone: UTC
     dstGap: run-at-transition
@@ -78,6 +88,7 @@ function jobs(ledger: string): string {
     retry: { maxAttempts: 4, delays: [1s, 5s, 30s] }
     lease: 30s
     timeout: 5m
+    docs: README.md#missed-fires
     workingDirectory: /opt/escapement-jobs/settlement`;
   const indent = (text: string) => text.replaceAll(/^ {4}/gm, "  ");
   return `apiVersion: escapement/v1
@@ -95,7 +106,7 @@ ${indent(common)}
   shards: { by: hash, count: 16, key: supplier_id, heavy: [S-0001] }
   resources: { class: cpu, peakMemory: 128MiB }
   effects:
-    - { kind: table, target: ledger.settlement, key: [period, supplier_id], mode: replace, sources: [${join(example, "settle.mjs")}] }
+    - { kind: table, target: ledger.settlement, key: [period, supplier_id], mode: replace, sources: [sources/settle.mjs, sources/attempt.mjs] }
 ---
 apiVersion: escapement/v1
 kind: Job
@@ -112,7 +123,7 @@ ${indent(common)}
   shards: { by: none }
   resources: { class: io, peakMemory: 128MiB }
   effects:
-    - { kind: table, target: ledger.snapshot, key: [job, fire_time], mode: replace, sources: [${join(example, "snapshot.mjs")}] }
+    - { kind: table, target: ledger.snapshot, key: [job, fire_time], mode: replace, sources: [sources/snapshot.mjs, sources/attempt.mjs] }
 `;
 }
 
