@@ -52,7 +52,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
-      // Whole machines, one test file after the other.
+      // Whole machines. They mostly wait, so two files run side by side; each has its own labs.
       ...(wantsHosts
         ? [
             {
@@ -64,7 +64,6 @@ export default defineConfig({
                 hookTimeout: 300_000,
                 name: "hosts",
                 include: hostTests,
-                fileParallelism: false,
                 sequence: { groupOrder: 1 },
               },
             },
