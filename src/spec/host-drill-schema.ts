@@ -1,6 +1,6 @@
 /** What a host lets drills do to it, as a section of its profile. */
 import { z } from "zod";
-import { choice, duration, expectation, size } from "./scalar-schema.ts";
+import { choice, duration, expectation, size, wholeNumber } from "./scalar-schema.ts";
 
 const absolutePath = z
   .string()
@@ -27,5 +27,8 @@ export const drills = z.strictObject({
   maxHold: duration("The longest that a fault may last.", { min: 1_000, max: 86_400_000 }),
   maxLimit: duration("The latest that the host comes back by itself.", { min: 1_000, max: 86_400_000 }),
   maxOffset: duration("The farthest that the clock may be moved.", { min: 1_000, max: 86_400_000 }),
-  reserve: size("What a filled file system keeps free at least."),
+  reserve: size(
+    "What a filled file system keeps free at least; with less on its own disk a host takes no drill.",
+  ),
+  maxLoad: wholeNumber(1, 10_000, "Load for each processor above which a host takes no drill, and ends one."),
 });

@@ -29,15 +29,22 @@ lab_offset() {
   case ${offset_now#-} in '' | *[!0-9]*) offset_now=0 ;; esac
 }
 
-# Sets `base`: wall clock minus time since boot, microseconds. The least of a few
-# readings: each is late by as long as starting `date` takes.
+# Sets `base`: wall clock minus time since boot, microseconds, and `base_error`:
+# what it may be too much by, milliseconds. Each reading is late, by at most as
+# long as starting `date` took: a few milliseconds, or a hundred where a machine
+# is emulated. What all of a few readings allow is what is known.
 read_base() {
-  base=''
+  base='' least=''
   for _ in 1 2 3 4 5; do
     next_tick
-    sample=$(($(LD_PRELOAD='' date +%s%6N) - now * 1000))
-    [ -n "$base" ] && [ "$sample" -ge "$base" ] || base=$sample
+    ticked=$now
+    sample=$(LD_PRELOAD='' date +%s%6N)
+    boot_ms
+    [ -n "$base" ] && [ $((sample - ticked * 1000)) -ge "$base" ] || base=$((sample - ticked * 1000))
+    # Time since boot comes in hundredths: it may have been a hundredth later.
+    [ -n "$least" ] && [ $((sample - now * 1000 - 10000)) -le "$least" ] || least=$((sample - now * 1000 - 10000))
   done
+  base_error=$(((base - least) / 1000))
   lab_offset
   base=$((base + offset_now * 1000000))
 }
@@ -53,6 +60,7 @@ clock_save() {
   save method "$(clock_method)"
   read_base
   save base "$base"
+  save baseError "$base_error"
   save labOffset "$offset_now"
   running=''
   for daemon in $time_daemons; do
@@ -88,10 +96,12 @@ clock_inject() {
   fi
 }
 
-# Sets `moved`: milliseconds between the clock and where the saved base says it belongs.
+# Sets `moved`: milliseconds between the clock and where the saved base says it belongs, and
+# `moved_error`: what both readings together may be wrong by.
 read_moved() {
   read_base
   moved=$(((base - s_base) / 1000))
+  moved_error=$((base_error + ${s_baseError:-0}))
 }
 
 clock_proof() {
@@ -108,7 +118,7 @@ clock_restore() {
   else
     read_moved
     # Nothing to put back when the step was never made.
-    if [ "${moved#-}" -gt 20 ]; then
+    if [ "${moved#-}" -gt $((20 + moved_error)) ]; then
       next_tick
       right=$((now * 1000 + s_base))
       date -s "@$((right / 1000000)).$(printf %06d $((right % 1000000)))" >/dev/null
@@ -136,9 +146,9 @@ clock_settle() {
 
 clock_residue() {
   read_moved
-  # 50 ms, and what a daemon may have mended meanwhile (500 ppm).
+  # 50 ms, what reading the clock may be wrong by, and what a daemon may have mended meanwhile (500 ppm).
   boot_ms
-  bound=$((50 + (now - ${s_savedBootMs:-$now}) / 2000))
+  bound=$((50 + moved_error + (now - ${s_savedBootMs:-$now}) / 2000))
   [ "${moved#-}" -le "$bound" ] || echo "clock is $moved ms from where it was, bound $bound ms"
   for daemon in $s_daemons; do
     systemctl is-active --quiet "$daemon" || echo "time-daemon $daemon ran and does not run"

@@ -22,6 +22,8 @@ begin() {
   if [ -e "$work/current" ]; then refuse "run $(cat "$work/current") is on"; fi
   mkdir "$kept/used/$o_nonce" 2>/dev/null || refuse "this order was used before"
   check_allowed
+  trouble=$(own_trouble | head -n 1)
+  [ -z "$trouble" ] || refuse "$trouble"
   find "$kept/used" -mindepth 1 -maxdepth 1 -mtime +1 -exec rmdir {} + 2>/dev/null
   forget_old_runs
   stage

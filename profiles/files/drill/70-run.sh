@@ -59,18 +59,14 @@ hold() {
         event abort reason "$lost"
         return 0
       }
-      short_of_memory && {
-        event abort reason 'this host is short of memory'
+      trouble=$(own_trouble | head -n 1)
+      [ -z "$trouble" ] || {
+        event abort reason "$trouble"
         return 0
       }
     fi
     sleep 0.1
   done
-}
-
-short_of_memory() {
-  [ "$o_fault" != memory-limit ] &&
-    awk '$1 == "MemTotal:" { all = $2 } $1 == "MemAvailable:" { left = $2 } END { exit !(left < all / 50) }' /proc/meminfo
 }
 
 # Takes the fault back, once. $1: who.
@@ -114,7 +110,7 @@ lifted() {
       ;;
     clock)
       read_moved
-      [ "${moved#-}" -le 50 ] || lifted=false
+      [ "${moved#-}" -le $((50 + moved_error)) ] || lifted=false
       facts="method $s_method offsetMs $moved"
       ;;
     fill-disk)

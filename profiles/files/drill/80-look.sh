@@ -71,6 +71,7 @@ look() {
   for fault in kill stop pause cut clock power fill-disk memory-limit; do
     echo "can $fault $(can_do $fault)"
   done
+  { short_of_memory && overloaded; } | sed 's/^/trouble /'
   echo "clockMethod $(clock_method | grep . || echo none)"
   [ ! -e "$work/current" ] || echo "running $(cat "$work/current")"
 }
@@ -104,7 +105,10 @@ progress() {
   state=lost
   if has_event ended; then
     state=ended
-  elif [ "$run" = "$work/$id" ]; then
+  elif [ "$run" != "$work/$id" ]; then
+    # A reboot took the run away; what cleans up after it has its turn while the host starts.
+    ! boot_is_at_it || state=restoring
+  else
     if has_event restored; then
       state=restoring
     else
@@ -115,6 +119,13 @@ progress() {
   fi
   echo "state $state"
   tail -n "+$((after + 1))" "$run/events" 2>/dev/null
+}
+
+# The clean-up of this boot is still to come, or on.
+boot_is_at_it() {
+  case $(systemctl show -p ActiveState --value "$prefix-cleanup.service") in activating | active | deactivating) return 0 ;; esac
+  case $(systemctl is-system-running 2>/dev/null) in initializing | starting) return 0 ;; esac
+  systemctl list-jobs --plain --no-legend --no-pager 2>/dev/null | grep -q "$prefix-cleanup\.service"
 }
 
 halt() {

@@ -133,6 +133,9 @@ async function lookAt(question: PreflightQuestion, host: WatchedHost): Promise<P
       }),
     ];
     if (!isCandidate) return items;
+    items.push(
+      item(`${host.name} has no trouble of its own`, look.trouble === undefined, look.trouble ?? "none"),
+    );
     const can = look.can[fault.kind];
     items.push(
       item(

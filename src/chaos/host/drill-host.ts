@@ -122,6 +122,8 @@ export interface HostLook {
   readonly freeBytes: Readonly<Record<string, number>>;
   /** Which faults this host can do, and why not the others (`needs-vm: …`). */
   readonly can: Readonly<Partial<Record<FaultKind, true | string>>>;
+  /** Why a drill should not be begun there now: it is overloaded, or short of memory. */
+  readonly trouble?: string;
   /** A run that is on right now. */
   readonly running: string | undefined;
 }

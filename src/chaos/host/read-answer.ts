@@ -83,6 +83,7 @@ export function readLook(host: string, text: string): Omit<HostLook, "uncertaint
   const can: Partial<Record<FaultKind, true | string>> = {};
   let bootId: string | undefined;
   let running: string | undefined;
+  let trouble: string | undefined;
   let timeDaemon: HostLook["timeDaemon"];
   const count = (word = "") => {
     if (!/^\d+$/.test(word)) throw unreadable(host, word);
@@ -94,6 +95,7 @@ export function readLook(host: string, text: string): Omit<HostLook, "uncertaint
     if (kind === "bootId") bootId = first;
     else if (kind === "address") addresses.push(first);
     else if (kind === "running") running = first;
+    else if (kind === "trouble") trouble ??= words.slice(1).join(" ");
     else if (kind === "unit") {
       const [active = "", mainPid, processState = "", restarts] = rest;
       units[first] = { active, mainPid: count(mainPid), processState, restarts: count(restarts) };
@@ -108,7 +110,8 @@ export function readLook(host: string, text: string): Omit<HostLook, "uncertaint
     // A newer program may say more.
   }
   if (bootId === undefined) throw unreadable(host, text);
-  return { bootId, wallMs, bootMs, addresses, units, timeDaemon, freeBytes, can, running };
+  const look = { bootId, wallMs, bootMs, addresses, units, timeDaemon, freeBytes, can, running };
+  return trouble === undefined ? look : { ...look, trouble };
 }
 
 /** @throws E_BAD_DATA where the host did not come to the end of its audit */

@@ -1,24 +1,32 @@
 /**
  * The controller is killed at every stage: the host restores itself, nobody else
- * begins meanwhile, and whoever comes next clears everything away.
+ * begins meanwhile, and whoever comes next clears everything away. With one
+ * drill on hosts that are really broken, and with every drill that comes with
+ * the program on hosts that say they are: what the host's own side does when its
+ * controller goes is in test/hosts/drill/host-side-interrupted.
+ *
+ * By default each variant is killed at one of the stages (ESCAPEMENT_DRILL_SEED
+ * says at which); ESCAPEMENT_ALL_DRILLS=1: at each of them, about 10 minutes.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "../../../src/base/monotonic.ts";
 import { endAbandonedRun } from "../../../src/chaos/drill/abandoned-run.ts";
 import { runDrill } from "../../../src/chaos/drill/run-drill.ts";
 import { currentDrillRun } from "../../../src/store/drill/drill-run.ts";
-import { until } from "../../support/until.ts";
-import type { ControllerTask } from "./controller.ts";
+import { SeededRandom, seedFrom } from "../seeded-random.ts";
 import { serveDoors } from "./door-server.ts";
 import { type DrillScene, startScene } from "./drill-scene.ts";
+import { buildController, Controller } from "./killed-controller.ts";
+import { PretendDrillHost } from "./pretend-drill-host.ts";
+import { briefly, shippedVariants } from "./shipped-variants.ts";
 import { killExecutor } from "./variants.ts";
 
 const limitMs = 180_000;
+const stages = ["preflight", "armed", "fault", "settling", "judging"] as const;
+const seed = seedFrom("ESCAPEMENT_DRILL_SEED");
 const variant = {
   ...killExecutor,
   hold: { ms: 6_000 },
@@ -32,19 +40,7 @@ beforeAll(async () => {
   scene = await startScene();
   doors = await serveDoors(scene.doors);
   folder = mkdtempSync(join(tmpdir(), "escapement-controller-"));
-  await build({
-    entryPoints: [join(import.meta.dirname, "controller.ts")],
-    outfile: join(folder, "controller.mjs"),
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    external: ["pg-native"],
-    banner: {
-      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-    },
-    logLevel: "warning",
-  });
+  await buildController(folder);
 }, limitMs);
 afterAll(async () => {
   doors?.close();
@@ -52,32 +48,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, limitMs);
 
-class Controller {
-  readonly process: ChildProcess;
-  said = "";
-
-  constructor(task: ControllerTask) {
-    this.process = spawn(process.execPath, [join(folder, "controller.mjs")], {
-      env: { ...process.env, CONTROLLER_TASK: JSON.stringify(task) },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    this.process.stdout!.on("data", (part) => (this.said += part));
-  }
-
-  async heard(words: string): Promise<void> {
-    await until(() => this.said.includes(words), { what: `${words} in: ${this.said}`, deadlineMs: 120_000 });
-  }
-
-  async end(signal: NodeJS.Signals): Promise<number | null> {
-    const ended = new Promise<number | null>((resolve) => this.process.once("exit", (code) => resolve(code)));
-    this.process.kill(signal);
-    return ended;
-  }
-}
-
 async function start(): Promise<Controller> {
   const { db: _, connectHost: __, signal: ___, say: ____, ...options } = await scene.options(variant);
-  return new Controller({ options, storeUrl: scene.cluster.storeUrl, doors: doors.port });
+  return new Controller(folder, { options, storeUrl: scene.cluster.storeUrl, doors: doors.port });
 }
 
 /** Every host is itself again without anybody's help. */
@@ -102,7 +75,7 @@ const endLease = () =>
   );
 
 describe("a controller that is killed", () => {
-  it.each(["preflight", "armed", "fault", "settling", "judging"])(
+  it.each(stages)(
     "while it is %s",
     async (state) => {
       const controller = await start();
@@ -172,6 +145,68 @@ describe("a controller that is killed", () => {
       await restoredByThemselves();
       await endLease();
       await endAbandonedRun(await scene.options(variant));
+      expect(await probesLeft()).toBe(0);
+    },
+    limitMs,
+  );
+});
+
+describe("a controller of any drill that is killed", async () => {
+  const every = await shippedVariants();
+  const first = new SeededRandom(seed).between(0, stages.length - 1);
+  const cases = every.flatMap((one, nth) =>
+    (process.env.ESCAPEMENT_ALL_DRILLS === "1" ? stages : [stages[(first + nth) % stages.length]!]).map(
+      (stage) => [one.title, stage, one] as const,
+    ),
+  );
+  const names = [
+    ...["scheduler-1", "scheduler-2", "executor-1", "executor-2", "executor-3"],
+    // The record store of this cluster is no host; to these drills it is one.
+    "store-1",
+  ];
+  const hosts = new Map(names.map((name) => [name, new PretendDrillHost(name)]));
+  let door: Awaited<ReturnType<typeof serveDoors>>;
+  beforeAll(async () => {
+    door = await serveDoors(hosts);
+  });
+  afterAll(() => door?.close());
+
+  it.each(cases)(
+    `%s, while it is %s, ESCAPEMENT_DRILL_SEED=${seed}`,
+    async (_title, stage, shipped) => {
+      const { definition, variant } = briefly(shipped);
+      const { hosts: members, ...rest } = await scene.options(variant, { definition, settleMs: 500 });
+      const store = {
+        name: "store-1",
+        addresses: ["127.0.0.1"],
+        parts: ["record-store" as const],
+        units: { "record-store": "postgresql@15-main.service" },
+      };
+      const all = {
+        ...rest,
+        hosts: [...members, store],
+        connectHost: async ({ name }: { readonly name: string }) => hosts.get(name)!,
+      };
+      const { db: _, connectHost: __, signal: ___, say: ____, ...options } = all;
+      const orders = () => [...hosts.values()].reduce((sum, host) => sum + host.orders.length, 0);
+      const before = orders();
+      const controller = new Controller(folder, {
+        options,
+        storeUrl: scene.cluster.storeUrl,
+        doors: door.port,
+      });
+      await controller.heard(`state ${stage}`);
+      await controller.end("SIGKILL");
+      await expect(runDrill(all)).rejects.toMatchObject({ code: "E_DRILL_BUSY" });
+      for (const [name, host] of hosts) {
+        await host.idle();
+        expect(await host.audit(), name).toEqual({ residue: [], unseen: [] });
+      }
+      // From the fault on a host was at it, or this would have tested nothing.
+      if (stage !== "preflight" && stage !== "armed") expect(orders() - before).toBe(1);
+      await endLease();
+      expect(await endAbandonedRun(all)).toMatchObject({ verdict: "unknown" });
+      expect(await currentDrillRun(scene.db)).toBeNull();
       expect(await probesLeft()).toBe(0);
     },
     limitMs,

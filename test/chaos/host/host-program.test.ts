@@ -150,3 +150,54 @@ test("systemd's word on a timer is understood, whatever the uptime", () => {
   expect(isSet("", hours, 45_000)).toBe("no");
   expect(isSet("7h 20min 3.123456s", hours - 45_000_000, 45_000, "inactive")).toBe("no");
 });
+
+describe("trouble of the host's own", () => {
+  const trouble = (more: string) =>
+    run(`o_fault=kill load=1 processors=2
+      read_load() { :; }
+      printf 'reserve 1000\\nload 40\\n' >"$settings/allowed"
+      ${more}
+      own_trouble`).text;
+
+  test("a host that is well has none", () => {
+    expect(trouble("")).toBe("");
+  });
+
+  test.each([
+    ["too much to do", "load=81", /^this host is overloaded: a load of 81 for 2 processors$/],
+    [
+      "a full disk",
+      "printf 'reserve 999999999999999\\n' >\"$settings/allowed\"",
+      /^this host has \d+ bytes free in \S+, and 9+ are/,
+    ],
+    [
+      "little memory",
+      'awk() { command awk "$1" <<END\nMemTotal: 1000 kB\nMemAvailable: 19 kB\nEND\n}',
+      /^this host is short of memory$/,
+    ],
+  ])("%s", (_, more, words) => {
+    expect(trouble(more)).toMatch(words);
+  });
+
+  test("at its bounds it is well, and a drill of the disk has a bound of its own", () => {
+    expect(trouble("load=80")).toBe("");
+    expect(trouble("o_fault=fill-disk; printf 'reserve 999999999999999\\n' >\"$settings/allowed\"")).toBe("");
+    expect(trouble("load=9999; printf 'reserve 1\\n' >\"$settings/allowed\"")).toBe("");
+  });
+});
+
+test("a clock that takes long to be read is known no better than that", () => {
+  const read = (delayS: number) => {
+    const text = run(`clock_file=''
+      settings=/nonexistent
+      date() { sleep ${delayS}; command date "$@"; sleep ${delayS}; }
+      read_base
+      echo $base $base_error`).text;
+    return text.split(" ").map(Number) as [baseUs: number, errorMs: number];
+  };
+  const [quick, slow] = [read(0), read(0.15)];
+  expect(slow[1]).toBeGreaterThanOrEqual(290);
+  // What is true is in both spans: at most the base, and at least the base less the error.
+  const least = Math.max(quick[0] - quick[1] * 1_000, slow[0] - slow[1] * 1_000);
+  expect(Math.min(quick[0], slow[0])).toBeGreaterThanOrEqual(least - 2_000);
+});

@@ -1,5 +1,5 @@
 /** A whole cluster on hosts of a lab that takes drills, with the controller on the machine of the lab. */
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
@@ -10,33 +10,50 @@ import type { HostLab } from "../../../src/lab/hosts/host-lab.ts";
 import type { OwnCopy } from "../playbook/own-copy.ts";
 import { settlementSite } from "../playbook/settlement-site.ts";
 import { shell } from "../provision/lab-targets.ts";
+import { writeBriefDrills } from "./brief-drills.ts";
+import { RunningDrill } from "./running-drill.ts";
 
 const password = "only-in-this-lab";
-const shippedDrills = fileURLToPath(new URL("../../../chaos", import.meta.url));
+const shipped = (folder: string) => fileURLToPath(new URL(`../../../${folder}`, import.meta.url));
 
 const lightProbe = "/usr/local/bin/drill-probe";
 const isExecutor = ({ profile }: { readonly profile: string }) => profile.startsWith("executor");
 
+export interface DrilledSiteOptions {
+  /** Drills as they are shipped, in place of their copies with short times. */
+  readonly wholeTimes: boolean;
+  /** What else the inventory of the site needs, before the cluster is made. */
+  readonly change?: (inventory: string, folder: string) => string;
+}
+
 export class DrilledSite {
   readonly #lab: HostLab;
   readonly #own: OwnCopy;
+  readonly #options: DrilledSiteOptions;
   inventory = "";
   clusterFile = "";
   storeUrl = "";
 
-  constructor(lab: HostLab, own: OwnCopy) {
+  constructor(lab: HostLab, own: OwnCopy, options: DrilledSiteOptions) {
     this.#lab = lab;
     this.#own = own;
+    this.#options = options;
   }
 
   get folder(): string {
     return join(this.#lab.inventoryFile, "..");
   }
 
-  /** From bare hosts to a cluster with a job that fires every three seconds, and drills allowed. */
+  get drills(): string {
+    return join(this.folder, "drills");
+  }
+
+  /** From bare hosts to a cluster with a job that fires every fifteen seconds, and drills allowed. */
   async bootstrap(): Promise<void> {
     const { hosts, state } = this.#lab;
-    cpSync(shippedDrills, join(this.#own.folder, "chaos"), { recursive: true });
+    cpSync(shipped("chaos"), join(this.#own.folder, "chaos"), { recursive: true });
+    mkdirSync(this.drills);
+    if (!this.#options.wholeTimes) writeBriefDrills(shipped("chaos"), this.drills);
     this.inventory = await settlementSite({
       folder: this.folder,
       hosts,
@@ -44,44 +61,76 @@ export class DrilledSite {
       timeSources: state.timeSources,
     });
     const { publicKey } = JSON.parse(await this.run("drill", "keygen", "--json"));
-    const text = readFileSync(this.inventory, "utf8").replace(
-      /^ {2}settings:$/m,
-      `  settings:\n    drillPublicKey: ${publicKey}\n    drillLabClock: /var/lib/lab/clock`,
-    );
-    // Two of one kind, or nobody could take the work of the other.
-    writeFileSync(this.inventory, text.replaceAll("profile: executor-io", "profile: executor-cpu"));
+    const text = readFileSync(this.inventory, "utf8")
+      .replace(/^ {2}settings:$/m, `  settings:\n    drillPublicKey: ${publicKey}`)
+      // Two of one kind, or nobody could take the work of the other.
+      .replaceAll("profile: executor-io", "profile: executor-cpu");
+    const { change = (same) => same } = this.#options;
+    writeFileSync(this.inventory, change(this.#withLabClocks(text), this.folder));
+    this.#writeProfiles();
     // Enough to see that work of others goes on, and not so much that a small machine falls behind.
     const jobs = join(this.folder, "jobs", "settlement.yaml");
     writeFileSync(jobs, readFileSync(jobs, "utf8").replace("*/3 * * * * *", "*/15 * * * * *"));
-    await this.run("playbook", "run", "bootstrap", "--yes", "--json");
+    await this.run("playbook", "run", "bootstrap", "--yes", "--json", ...this.profiles);
     await Promise.all(hosts.filter(isExecutor).map(({ name }) => this.#lightProbe(name)));
     await this.#letControllerIn();
     this.clusterFile = join(this.folder, "cluster.yaml");
     writeFileSync(this.clusterFile, await shell(this.#lab, "sched-1", "cat /etc/escapement/cluster.yaml"));
   }
 
-  /** Runs one variant of a shipped drill. */
+  /** Runs one variant of a drill to its end. */
   async drill(name: string, variant: string, ...more: string[]): Promise<DrillReport> {
-    const { status, stdout, stderr } = await this.#own.run([
-      ...["drill", "run", name, "--variant", variant, "--yes", "--json", "--port", "0"],
-      ...["--probe", lightProbe],
-      ...["-i", this.inventory, "--cluster", this.clusterFile, "--url", this.storeUrl],
-      ...more,
-    ]);
-    const lines = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    const verdict = lines.find((line) => line.event === "verdict");
-    if (process.env.DRILL_SAY) for (const { at, line } of verdict?.log ?? []) console.log(`  ${at} ${line}`);
-    expect(verdict, `exit ${status}: ${stderr}\n${stdout.slice(-3_000)}`).toBeDefined();
-    return verdict;
+    return this.begin(name, variant, ...more).verdict();
   }
 
+  /** Starts one variant of a drill, and does not wait. */
+  begin(name: string, variant: string, ...more: string[]): RunningDrill {
+    return new RunningDrill(this.#own.folder, [
+      ...["drill", "run", name, "--variant", variant, "--yes", "--json", "--port", "0"],
+      ...["--probe", lightProbe, ...(this.#options.wholeTimes ? [] : ["--drills", this.drills])],
+      ...["-i", this.inventory, "--cluster", this.clusterFile, "--url", this.storeUrl, ...this.profiles],
+      ...more,
+    ]);
+  }
+
+  get profiles(): readonly string[] {
+    return ["--profiles", join(this.folder, "profiles")];
+  }
+
+  /** A command about this inventory. @returns what it printed */
   async run(...args: string[]): Promise<string> {
-    const { status, stdout, stderr } = await this.#own.run([...args, "-i", this.inventory]);
+    return this.command(...args, "-i", this.inventory);
+  }
+
+  async command(...args: string[]): Promise<string> {
+    const { status, stdout, stderr } = await this.#own.run(args);
     expect(status, `${args.join(" ")}: ${stderr}`).toBe(0);
     return stdout;
+  }
+
+  /** A file system of its own, and a small one, for what a drill fills: here it would be the machine's. */
+  async smallDisks(): Promise<void> {
+    const executors = this.#lab.hosts.filter((host) => isExecutor(host) && host.machine !== "virtual");
+    const mount = "mount -t tmpfs -o size=400m,mode=755 small /var/lib/escapement";
+    await Promise.all(executors.map(({ name }) => shell(this.#lab, name, mount)));
+  }
+
+  /** A host in a container has a file for a clock; a virtual machine has a clock. */
+  #withLabClocks(text: string): string {
+    return this.#lab.hosts
+      .filter(({ machine }) => machine !== "virtual")
+      .reduce((changed, { name }) => withSetting(changed, name, "drillLabClock: /var/lib/lab/clock"), text);
+  }
+
+  /** The reset of the power is for the profile of whoever wants it. */
+  #writeProfiles(): void {
+    const text = readFileSync(join(shipped("profiles"), "scheduler.yaml"), "utf8");
+    const faults = "[kill, stop, pause, cut, clock, fill-disk, memory-limit, power]";
+    mkdirSync(join(this.folder, "profiles"));
+    writeFileSync(
+      join(this.folder, "profiles", "scheduler.yaml"),
+      text.replace(/^ {2}drills:$/m, `  drills:\n    faults: ${faults}`),
+    );
   }
 
   /** Does what `escapement drill probe` does, in a few milliseconds: five hosts share one small machine here. */
@@ -109,4 +158,14 @@ SQL`,
     );
     this.storeUrl = `postgresql://drill:${password}@${store.address}:5432/escapement`;
   }
+}
+
+/** Adds a setting to a host of an inventory, beside those it has. */
+function withSetting(inventory: string, host: string, setting: string): string {
+  const entry = new RegExp(`^    - name: ${host}\\n(?:      .*\\n)+`, "m");
+  return inventory.replace(entry, (lines) =>
+    lines.includes("settings: {")
+      ? lines.replace("settings: {", `settings: { ${setting},`)
+      : `${lines}      settings: { ${setting} }\n`,
+  );
 }

@@ -3,19 +3,37 @@
  * real hosts that works meanwhile: each passes with its proof, and nothing of it
  * is left.
  *
- * ESCAPEMENT_DRILLS=NAME/VARIANT,…: these in place of one of each class.
+ * By default one of each class, held as long as it takes to be noticed. In their
+ * whole length, as they are shipped: ESCAPEMENT_ALL_DRILLS=1 for every variant of
+ * every drill (about 45 minutes), ESCAPEMENT_DRILLS=NAME/VARIANT,… for some.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { hostLab, noHosts } from "../../support/host-lab.ts";
 import { OwnCopy } from "../playbook/own-copy.ts";
 import { DrilledSite } from "./drilled-site.ts";
 
-const wanted = (
-  process.env.ESCAPEMENT_DRILLS ??
-  "pause-executor/pause-executor,kill-executor/kept-down,cut-network/symmetric,stop-primary/crash,skew-clock/scheduler-ahead"
-)
-  .split(",")
-  .map((name) => name.split("/") as [drill: string, variant: string]);
+const one = [
+  "pause-executor/pause-executor",
+  "kill-executor/kept-down",
+  "cut-network/symmetric",
+  "stop-primary/crash",
+  "skew-clock/scheduler-ahead",
+];
+const every = [
+  ...["pause-executor/pause-executor", "pause-primary/pause-primary"],
+  ...["kill-executor/restarted", "kill-executor/kept-down"],
+  ...["cut-network/symmetric", "cut-network/receive-only"],
+  ...["graceful", "crash", "isolated", "power"].map((name) => `stop-primary/${name}`),
+  ...["executor", "scheduler"].flatMap((role) => [`skew-clock/${role}-ahead`, `skew-clock/${role}-behind`]),
+  ...["kill-store/restarted", "kill-store/kept-down"],
+  ...["fill-disk/fill-disk", "memory-limit/memory-limit"],
+  ...["skew-clock-store/ahead", "skew-clock-store/behind"],
+];
+const named = process.env.ESCAPEMENT_DRILLS?.split(",");
+const all = process.env.ESCAPEMENT_ALL_DRILLS === "1";
+const wanted = (named ?? (all ? every : one)).map(
+  (name) => name.split("/") as [drill: string, variant: string],
+);
 
 describe.skipIf(noHosts)("a cluster of hosts", () => {
   const lab = hostLab();
@@ -23,18 +41,44 @@ describe.skipIf(noHosts)("a cluster of hosts", () => {
   let site: DrilledSite;
 
   beforeAll(async () => {
-    site = new DrilledSite(lab(), own);
+    site = new DrilledSite(lab(), own, { wholeTimes: all || named !== undefined });
     await site.bootstrap();
   }, 900_000);
 
   test.each(wanted)(
     "stands %s, %s",
     async (drill, variant) => {
+      if (drill === "fill-disk") await site.smallDisks();
+      const startedMs = performance.now();
       const report = await site.drill(drill, variant);
+      const { verdict, reason, target, measures } = report;
+      console.log(
+        `${drill}/${variant} on ${target?.host}: ${verdict} in ${Math.round((performance.now() - startedMs) / 1_000)} s: ${reason}; ${JSON.stringify(measures)}`,
+      );
       expect(report).toMatchObject({ verdict: "pass", unproven: [], failures: [], unknown: [] });
       expect(report.audits).toEqual([{ host: report.target?.host, residue: [], unseen: [] }]);
       expect(report.evidence.length).toBeGreaterThan(1);
     },
-    600_000,
+    1_800_000,
   );
+
+  test("drill halt in the middle of one: the host is itself again, and none begins until resume", async () => {
+    const running = site.begin("cut-network", "symmetric");
+    const host = (await running.heard(/^(\S+): holding/))[1]!;
+    const told = ["--cluster", site.clusterFile, "--url", site.storeUrl];
+    const halted = JSON.parse(await site.run("drill", "halt", "--json", ...told, ...site.profiles));
+    expect(halted.store).toEqual({ recorded: true, error: null });
+    expect(halted.hosts).toHaveLength(lab().hosts.length);
+    const restored = halted.hosts.filter((told: { halted: boolean }) => told.halted);
+    expect(restored).toEqual([expect.objectContaining({ host, error: null })]);
+    console.log(`halt: restored in ${restored[0].restoredMs} ms, answered in ${restored[0].tookMs} ms`);
+    expect(restored[0].restoredMs).toBeLessThan(2_000);
+    const report = await running.verdict();
+    expect(report).toMatchObject({ verdict: "unknown", failures: [] });
+    expect(report.audits).toEqual([{ host, residue: [], unseen: [] }]);
+    const refused = site.begin("cut-network", "symmetric");
+    expect(await refused.ended, refused.said()).toBe(4);
+    expect(refused.said()).toContain("halted by");
+    await site.command("drill", "resume", "--json", "--reason", "seen", "--url", site.storeUrl);
+  }, 600_000);
 });

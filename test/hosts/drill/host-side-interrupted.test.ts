@@ -1,7 +1,9 @@
 /**
  * Drills whose every part is killed at any moment: the controller's connection,
  * the run, a dead-man, all of ours once, all of ours again and again. Whatever
- * was killed, the host is itself again one second after the limit.
+ * was killed, the host is itself again one second after the limit. First the
+ * controller goes at each stage of each fault that a shipped drill asks for;
+ * then chance decides.
  *
  * ESCAPEMENT_DRILL_INTERRUPTIONS: how many (default 210). ESCAPEMENT_DRILL_SEED: which.
  */
@@ -15,10 +17,11 @@ import type { DrillEvent, DrillOrder } from "../../../src/chaos/host/drill-host.
 import { type DrillKey, makeDrillKey } from "../../../src/chaos/host/drill-key.ts";
 import { readEvent } from "../../../src/chaos/host/read-answer.ts";
 import type { SshDrillHost } from "../../../src/chaos/host/ssh-drill-host.ts";
-import { SeededRandom, seedFrom } from "../../chaos/seeded-random.ts";
+import { seedFrom } from "../../chaos/seeded-random.ts";
 import { hostLab, noHosts } from "../../support/host-lab.ts";
 import { until } from "../../support/until.ts";
 import { shell } from "../provision/lab-targets.ts";
+import { type Interruption, interruption, planned } from "./interruptions.ts";
 import { drillHost, everything, prepareVictim, stageDrills, victim } from "./staged-host.ts";
 
 const names = ["exec-1", "exec-2", "exec-3", "exec-4"];
@@ -26,49 +29,6 @@ const count = Number(process.env.ESCAPEMENT_DRILL_INTERRUPTIONS ?? 210);
 const seed = seedFrom("ESCAPEMENT_DRILL_SEED");
 /** What a restore may take once the limit is over. */
 const graceMs = 1_000;
-
-type Killed =
-  | "connection"
-  | "run"
-  | "keeper"
-  | "run and keeper"
-  | "everything"
-  | "everything, again and again";
-type Stage = "begin" | "armed" | "injected" | "holding" | "restored";
-
-interface Interruption {
-  readonly number: number;
-  readonly fault: Omit<DrillOrder, "run" | "host" | "bootId" | "holdSeconds" | "limitSeconds">;
-  readonly killed: Killed;
-  readonly stage: Stage;
-  readonly afterMs: number;
-}
-
-const faults: readonly Interruption["fault"][] = [
-  { fault: "kill", unit: victim, keepDown: true },
-  { fault: "kill", unit: victim },
-  { fault: "stop", unit: victim, keepDown: true },
-  { fault: "pause", unit: victim },
-  { fault: "cut" },
-  { fault: "cut", direction: "receive" },
-  { fault: "clock", offsetSeconds: 300 },
-  { fault: "fill-disk", path: "/srv/fill", reserveBytes: 2 << 20 },
-  { fault: "memory-limit", unit: victim, limitBytes: 64 << 20 },
-];
-
-function interruption(number: number): Interruption {
-  const random = new SeededRandom(seed + number * 7_919);
-  return {
-    number,
-    fault: random.pick(faults),
-    killed: random.pick<Killed>([
-      ...(["connection", "run", "keeper", "run and keeper"] as const),
-      ...(["everything", "everything, again and again"] as const),
-    ]),
-    stage: random.pick<Stage>(["begin", "begin", "armed", "injected", "holding", "restored"]),
-    afterMs: random.pick([0, random.between(0, 60), random.between(0, 700)]),
-  };
-}
 
 /** Whatever stands in a process list for a drill of ours; the pattern does not match itself. */
 const everythingOfOurs = "[e]scapement-drill[-/]|[e]scapement/drill";
@@ -114,17 +74,20 @@ describe.skipIf(noHosts)("drills whose every part is killed", () => {
 
   /** The host's record of a run, read past the host: asking it costs it more than its drill. */
   function eventsOf(name: string, run: string): readonly DrillEvent[] {
-    const leader = lab()
-      .insideHost(name)
-      .find((word) => word.startsWith("--target="))!
-      .slice("--target=".length);
-    try {
-      return readFileSync(join("/proc", leader, "root", "run/escapement-drill", run, "events"), "utf8")
-        .split("\n")
-        .flatMap((line) => readEvent(line) ?? []);
-    } catch {
-      return [];
-    }
+    // The second place is what a reboot leaves.
+    for (const place of ["run/escapement-drill", "var/lib/escapement/drill/runs"])
+      try {
+        const leader = lab()
+          .insideHost(name)
+          .find((word) => word.startsWith("--target="))!
+          .slice("--target=".length);
+        return readFileSync(join("/proc", leader, "root", place, run, "events"), "utf8")
+          .split("\n")
+          .flatMap((line) => readEvent(line) ?? []);
+      } catch {
+        // Not there yet, or the host is off.
+      }
+    return [];
   }
 
   async function kill(
@@ -154,7 +117,9 @@ describe.skipIf(noHosts)("drills whose every part is killed", () => {
     const host = hosts.get(name)!;
     const run = randomUUID();
     const { bootId } = await host.look([]);
-    const order: DrillOrder = { ...one.fault, run, host: name, bootId, holdSeconds: 1, limitSeconds: 3 };
+    const isReset = one.fault.fault === "power";
+    const limitSeconds = isReset ? 120 : 3;
+    const order: DrillOrder = { ...one.fault, run, host: name, bootId, holdSeconds: 1, limitSeconds };
     const startedMs = performance.now();
     let begun: boolean | undefined;
     const begin = host.begin(order).then(
@@ -185,6 +150,14 @@ describe.skipIf(noHosts)("drills whose every part is killed", () => {
         everyMs: 50,
       },
     );
+    if (isReset) {
+      await host.close();
+      await until(async () => (await shell(lab(), name, inEffect)) === "", {
+        what: `${name} to be up again`,
+        deadlineMs: 120_000,
+      });
+      await until(() => host.look([]), { what: `${name} to answer`, deadlineMs: 60_000 });
+    }
     expect(await shell(lab(), name, inEffect), "in effect").toBe("");
     expect(await host.audit()).toEqual({ residue: [], unseen: [] });
     const events = eventsOf(name, run);
@@ -193,7 +166,7 @@ describe.skipIf(noHosts)("drills whose every part is killed", () => {
     const times = (event: DrillEvent["event"]) => events.filter((each) => each.event === event).length;
     for (const once of ["restored", "audit", "ended"] as const) expect(times(once), once).toBe(1);
     expect(times("injected")).toBeLessThanOrEqual(times("armed"));
-    expect(events.at(-1)!.detail).toEqual({ residue: 0 });
+    expect(events.at(-1)!.detail).toEqual(isReset ? { residue: 0, rebooted: true } : { residue: 0 });
     const restored = events.find(({ event }) => event === "restored")!;
     expect(restored.detail.lifted).toBe(true);
     if (restored.detail.injected === false) return undefined;
@@ -212,7 +185,7 @@ describe.skipIf(noHosts)("drills whose every part is killed", () => {
       await Promise.all(
         names.map(async (name) => {
           while (next < count) {
-            const one = interruption(next++);
+            const one = interruption(next++, seed);
             const described = `interruption ${one.number} on ${name}: ${JSON.stringify(one)}`;
             try {
               const overMs = await interrupt(name, one);
@@ -234,7 +207,7 @@ describe.skipIf(noHosts)("drills whose every part is killed", () => {
       );
       late.sort((a, b) => a - b);
       console.log(
-        `ESCAPEMENT_DRILL_SEED=${seed}: ${count} interruptions, ${late.length} of injected faults (${[...by].map(([what, n]) => `${what}: ${n}`).join(", ")}); restored at most ${late.at(-1)} ms after the limit, ${late.filter((ms) => ms > 0).length} after it, by ${[...restoredBy].map(([who, n]) => `${who} ${n}`).join(", ")}; load ${loadavg()[0]!.toFixed(1)}`,
+        `ESCAPEMENT_DRILL_SEED=${seed}: ${count} interruptions (${Math.min(count, planned.length)} by plan), ${late.length} of injected faults (${[...by].map(([what, n]) => `${what}: ${n}`).join(", ")}); restored at most ${late.at(-1)} ms after the limit, ${late.filter((ms) => ms > 0).length} after it, by ${[...restoredBy].map(([who, n]) => `${who} ${n}`).join(", ")}; load ${loadavg()[0]!.toFixed(1)}`,
       );
       expect(failures).toEqual([]);
     },

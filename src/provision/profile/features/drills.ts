@@ -25,7 +25,7 @@ export const drills: Feature<"drills"> = (section, context) => {
     );
     return [];
   }
-  const { faults, units, paths, maxHold, maxLimit, maxOffset, reserve } = section.value;
+  const { faults, units, paths, maxHold, maxLimit, maxOffset, reserve, maxLoad } = section.value;
   const labClock = context.text("drillLabClock");
   const seconds = (ms: number) => String(Math.floor(ms / 1_000));
   const files = drillFiles({
@@ -40,6 +40,7 @@ export const drills: Feature<"drills"> = (section, context) => {
       `limit ${seconds(maxLimit)}`,
       `offset ${seconds(maxOffset)}`,
       `reserve ${reserve}`,
+      `load ${maxLoad}`,
       ...(labClock ? [`clock-file ${labClock.value}`] : []),
     ],
   });
@@ -52,6 +53,7 @@ export const drills: Feature<"drills"> = (section, context) => {
     section.written("maxLimit", formatDuration(maxLimit)),
     section.written("maxOffset", formatDuration(maxOffset)),
     section.written("reserve", formatBytes(reserve)),
+    section.written("maxLoad", String(maxLoad)),
   ];
   const folders = [drillHome, `${drillHome}/.ssh`, drillSettings, programFolder];
   const after = [
