@@ -65,6 +65,7 @@ const tiers = [
     package: "libxml2-utils",
     present: () => hasProgram("xmllint"),
   },
+  { tier: "terminals that tests type on", package: "python3", present: () => hasProgram("python3") },
   { tier: "sudo", package: "sudo", present: () => existsSync("/usr/bin/sudo") },
   { tier: "C shell", package: "csh", present: () => existsSync("/bin/csh") },
   { tier: "shell example", package: "curl", present: () => existsSync("/usr/bin/curl") },

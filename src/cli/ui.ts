@@ -28,6 +28,10 @@ export function build(): Command {
     .option("--report <file>", "JSON report of the checklist, for the evidence of its items");
   return withStoreOptions(command).action(async (options: UiCommandOptions) => {
     requireTerminal();
+    // Commands get what we were given; the terminal library draws nothing where it sees one of these, even an empty one.
+    const environment = { ...process.env };
+    delete process.env.CI;
+    delete process.env.CONTINUOUS_INTEGRATION;
     const { Database } = await import("../store/database.ts");
     const { checkSchema } = await import("../store/migrate.ts");
     const { startUi } = await loadScreens();
@@ -53,7 +57,7 @@ export function build(): Command {
       program: {
         command: [process.execPath, process.argv[1]!],
         // Not as an option: those can be read by everybody on this machine.
-        environment: { ...process.env, ESCAPEMENT_STORE_URL: url },
+        environment: { ...environment, ESCAPEMENT_STORE_URL: url },
       },
       noColour: process.argv.includes("--no-color"),
     });
@@ -97,15 +101,13 @@ function requireTerminal(): void {
       ? "standard output is not a terminal"
       : TERM === "dumb"
         ? "TERM is dumb"
-        : inCi(CI) ||
-            CONTINUOUS_INTEGRATION !== undefined ||
-            Object.keys(process.env).some((name) => name.startsWith("CI_"))
+        : isSet(CI) || isSet(CONTINUOUS_INTEGRATION)
           ? "this is a build machine (CI is set)"
           : undefined;
   if (reason !== undefined) throw new EscapementError("E_NO_TERMINAL", { reason });
 }
 
-/** The terminal library draws nothing when it sees this. */
-function inCi(value: string | undefined): boolean {
-  return value !== undefined && value !== "0" && value !== "false";
+/** An empty variable is none, as with NO_COLOR; other programs have names of their own that begin with CI. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value !== "0" && value !== "false";
 }

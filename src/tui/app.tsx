@@ -3,7 +3,7 @@ import { Box, Transform, useInput } from "ink";
 import { memo, useMemo, useSyncExternalStore } from "react";
 import { drawFrame } from "./screens/frame.ts";
 import type { Session } from "./session.ts";
-import { keyNames } from "./terminal/keys.ts";
+import { KeyReader } from "./terminal/keys.ts";
 import { ticketWidth } from "./terminal/tickets.ts";
 import { toAnsi } from "./text/palette.ts";
 
@@ -15,9 +15,10 @@ const Row = memo(function Row({ ticket }: { readonly ticket: string }) {
 });
 
 export function App({ session }: { readonly session: Session }) {
-  const state = useSyncExternalStore(session.subscribe, session.current);
+  const state = useSyncExternalStore(session.subscribeToDraw, session.drawn);
+  const reader = useMemo(() => new KeyReader(), []);
   useInput((input, key) => {
-    for (const name of keyNames(input, key)) session.send({ type: "key", key: name });
+    for (const event of reader.read(input, key)) session.send(event);
   });
   const tickets = useMemo(() => {
     const look = { ...session.look, stale: state.store.down !== null };

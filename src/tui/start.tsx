@@ -5,6 +5,7 @@ import type { Queryable } from "../store/database.ts";
 import { type OwnProgram, runOwnCommand } from "./actions/run-command.ts";
 import { App } from "./app.tsx";
 import { reportOf } from "./data/checklist-items.ts";
+import { HostInspector } from "./data/host-inspector.ts";
 import { Poller } from "./data/poller.ts";
 import { type Session, startSession } from "./session.ts";
 import { type Effect, startState } from "./state/state.ts";
@@ -27,8 +28,8 @@ export interface UiOptions {
   readonly noColour: boolean;
 }
 
-/** Twice as often as the eye needs, so that a key's row is never late by a whole frame. */
-const maxFps = 30;
+/** More often than the eye needs, so that a key is never late by a frame; the session keeps news from being drawn that often. */
+const maxFps = 120;
 const tickMs = 1_000;
 
 /** @returns the exit code, when the person has left. @throws what the store's check throws; the terminal is back by then */
@@ -36,9 +37,11 @@ export async function startUi(options: UiOptions): Promise<number> {
   const { stdin, stdout } = process;
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
   const start = startState({ ...options, size: size(), nowMs: monotonicMs() });
+  const inspector = new HostInspector(options.program, options.inventory);
   const session = startSession(start, lookOf(process.env, options.noColour), (effect, from) =>
-    perform(effect, from, options),
+    perform(effect, from, options, inspector),
   );
+  inspector.follow(session);
   const stream = new ScreenStream(stdout, session.tickets);
   const again = () => {
     session.tickets.renew();
@@ -83,7 +86,7 @@ export async function startUi(options: UiOptions): Promise<number> {
   }
 }
 
-function perform(effect: Effect, session: Session, options: UiOptions): void {
+function perform(effect: Effect, session: Session, options: UiOptions, inspector: HostInspector): void {
   switch (effect.kind) {
     case "copy":
       // OSC 52: the terminal puts it on the clipboard, also over ssh.
@@ -92,7 +95,10 @@ function perform(effect: Effect, session: Session, options: UiOptions): void {
     case "repaint":
       process.stdout.write(eraseCodes);
       session.tickets.renew();
-      queueMicrotask(() => session.send({ type: "tick", nowMs: monotonicMs() }));
+      queueMicrotask(() => session.send({ type: "size", ...session.current().size }));
+      return;
+    case "inspect":
+      void inspector.inspect(session);
       return;
     case "run":
       void runOwnCommand(options.program, effect.args).then(({ ok, text, stdout }) => {

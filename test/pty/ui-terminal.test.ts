@@ -97,7 +97,7 @@ function wholeFrame(text: string, width: number, height: number): boolean {
   const body = lines.slice(1, height - 2);
   return (
     lines.length === height &&
-    /^(escapement read-only )? ?1 ?Overview/.test(lines[0]!) &&
+    /^(escapement )?read-only  ?1 ?Overview/.test(lines[0]!) &&
     text.match(/Today/g)?.length === 1 &&
     body.every((line) => /^[╭│╰]/.test(line) && /[╮│╯]$/.test(line) && line.length === width - 1) &&
     /open.*back/.test(lines[height - 2]!) &&

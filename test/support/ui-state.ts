@@ -6,8 +6,9 @@ import { viewOf } from "../../src/tui/data/jobs-view.ts";
 import type { PartName, Parts } from "../../src/tui/data/picture.ts";
 import { drawFrame } from "../../src/tui/screens/frame.ts";
 import type { UiEvent } from "../../src/tui/state/event.ts";
-import { reduce, type Step } from "../../src/tui/state/reducer.ts";
+import { reduce } from "../../src/tui/state/reducer.ts";
 import { type Effect, type State, startState } from "../../src/tui/state/state.ts";
+import type { Step } from "../../src/tui/state/step.ts";
 import { plainText } from "../../src/tui/text/line.ts";
 import { testJob } from "./job.ts";
 

@@ -1,12 +1,14 @@
 /** Processes of the cluster as rows: who they are, how they do, what their clocks say. */
 import type { ClusterLook } from "../../store/ui/cluster-look.ts";
 import type { Tone } from "../text/line.ts";
+import type { HostInspection, Inspection } from "./host-inspection.ts";
 
 export interface HostRow {
   readonly key: string;
   readonly node: string;
   readonly host: string;
-  readonly role: "scheduler" | "executor" | "watchman";
+  /** `host`: of the inventory, without a process that tells of itself. */
+  readonly role: "scheduler" | "executor" | "watchman" | "host";
   /** `leads`, `stands by`, `active`, `drained`, `gone`… */
   readonly health: string;
   readonly tone: Tone;
@@ -21,7 +23,11 @@ export interface HostRow {
   readonly startedAt: Date | null;
   readonly note: string;
   readonly drained: boolean;
+  /** What facts and verify found on its host; null: not looked at. */
+  readonly inspection: HostInspection | null;
 }
+
+type Process = Omit<HostRow, "inspection">;
 
 /** Worse than this is worth a look, and worse than that is wrong: the bounds of the clock rules. */
 const offsetBoundsMs = { look: 100, wrong: 1_000 };
@@ -47,15 +53,40 @@ export function clocksOf(
     .sort((a, b) => Math.abs(b.offsetMs ?? -1) - Math.abs(a.offsetMs ?? -1));
 }
 
-export function hostRows(look: ClusterLook): HostRow[] {
-  return [
+export function hostRows(look: ClusterLook, inspection: Inspection | undefined): HostRow[] {
+  const byHost = new Map((inspection?.hosts ?? []).map((one) => [one.host, one]));
+  const processes = [
     ...look.schedulers.map(schedulerRow),
     ...look.executors.map(executorRow),
     ...look.watchmen.map(watchmanRow),
   ];
+  const named = new Set(processes.map(({ host }) => host));
+  const others = [...byHost.keys()].filter((host) => !named.has(host)).map(bareRow);
+  return [...processes, ...others].map((one) => ({ ...one, inspection: byHost.get(one.host) ?? null }));
 }
 
-function schedulerRow(one: ClusterLook["schedulers"][number]): HostRow {
+function bareRow(host: string): Process {
+  return {
+    key: `host ${host}`,
+    node: host,
+    host,
+    role: "host",
+    health: "no process",
+    tone: "muted",
+    sign: "·",
+    version: "",
+    pid: null,
+    offsetMs: null,
+    time: "",
+    running: null,
+    slots: null,
+    startedAt: null,
+    note: "of the inventory",
+    drained: false,
+  };
+}
+
+function schedulerRow(one: ClusterLook["schedulers"][number]): Process {
   const healths: Record<typeof one.role, [string, Tone, string]> = {
     leader: ["leads", "good", "✓"],
     standby: ["stands by", "good", "✓"],
@@ -84,7 +115,7 @@ function schedulerRow(one: ClusterLook["schedulers"][number]): HostRow {
   };
 }
 
-function executorRow(one: ClusterLook["executors"][number]): HostRow {
+function executorRow(one: ClusterLook["executors"][number]): Process {
   const live = one.leaseLeftMs > 0;
   const [health, tone, sign]: [string, Tone, string] =
     one.state === "stopped"
@@ -116,7 +147,7 @@ function executorRow(one: ClusterLook["executors"][number]): HostRow {
   };
 }
 
-function watchmanRow(one: ClusterLook["watchmen"][number]): HostRow {
+function watchmanRow(one: ClusterLook["watchmen"][number]): Process {
   const alive = one.passMsAgo < 120_000;
   return {
     key: `watchman ${one.node}`,

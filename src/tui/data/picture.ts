@@ -5,6 +5,7 @@ import type { ClusterLook } from "../../store/ui/cluster-look.ts";
 import type { AttemptLook, ShardLook } from "../../store/ui/execution-look.ts";
 import type { AlertLook, ChecklistLook, DrillsLook, StoreSize } from "../../store/ui/records-look.ts";
 import type { ReportLook } from "./checklist-items.ts";
+import type { Inspection } from "./host-inspection.ts";
 import type { JobsView } from "./jobs-view.ts";
 
 /** A job, opened. */
@@ -51,6 +52,8 @@ export interface Parts {
   /** The checklist's report, from a file or a run that was started here. */
   readonly report: ReportLook;
   readonly size: StoreSize;
+  /** Facts and drift of the inventory's hosts; none without an inventory. */
+  readonly inspection: Inspection;
   readonly job: JobDetail;
   readonly execution: ExecutionDetail;
   readonly shard: ShardDetail;

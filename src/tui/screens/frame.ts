@@ -3,12 +3,24 @@ import { actionNamed } from "../actions/actions.ts";
 import { commandOf, refusalOf, shellLine } from "../actions/ask.ts";
 import { candidates } from "../state/command-line.ts";
 import { bindingsOf } from "../state/keymap.ts";
-import { currentView, listOf, type State, storeNow, topScreens } from "../state/state.ts";
-import { cut, emptyLine, ends, fitLine, type Line, line, type Span, span, textWidth } from "../text/line.ts";
+import { currentView, listOf, type State } from "../state/state.ts";
+import {
+  cleaned,
+  cut,
+  emptyLine,
+  ends,
+  fitLine,
+  type Line,
+  line,
+  type Span,
+  span,
+  textWidth,
+  wrap,
+} from "../text/line.ts";
 import { panel } from "../text/panel.ts";
-import { clockSecondsUtc, coarse } from "../text/time-text.ts";
+import { headerLine } from "./header.ts";
 import { helpLines } from "./help.ts";
-import { screenOf, titleOf } from "./registry.ts";
+import { screenOf } from "./registry.ts";
 import type { Area } from "./screen.ts";
 
 /** Smaller than this nothing can be drawn that helps. */
@@ -36,7 +48,7 @@ export function drawFrame(state: State): readonly Line[] {
       ? helpLines(state, state.mode.top, body)
       : screen.draw(state, body, listOf(state));
   const lines = [
-    header(state, width),
+    headerLine(state, width),
     ...banner(state, width),
     ...overlaid(state, drawn.slice(0, body.height), body),
   ];
@@ -49,42 +61,13 @@ function tooSmall(state: State): Line[] {
   return [line(cut(text, Math.max(1, state.size.columns - 1)))];
 }
 
-function header(state: State, width: number): Line {
-  const current = state.stack[0]!.screen;
-  const wide = width >= 110;
-  const tabs = topScreens.flatMap((name, i): Span[] => {
-    const open = name === "alerts" ? (state.picture.alerts?.value.length ?? 0) : 0;
-    const title = `${titleOf(name)}${open > 0 ? `(${open})` : ""}`;
-    const number = wide ? ` ${i + 1} ` : `${i + 1}`;
-    const after = wide ? "  " : " ";
-    if (name === current)
-      return [span(`${number}${title}${wide ? " " : ""}`, "selected"), span(wide ? " " : after)];
-    return [span(number, "key"), span(`${title}${after}`, open > 0 ? "bad" : "plain")];
-  });
-  const role = state.operator ? span("operator ", "mark") : span("read-only ", "muted");
-  const brand = wide ? [span("escapement ", "title"), role] : [];
-  return ends(line(...brand, ...tabs), line(...clock(state, wide)), width);
-}
-
-/** The store's time, and how old what is shown is. */
-function clock(state: State, wide: boolean): Span[] {
-  const down = state.store.down !== null;
-  const now = storeNow(state);
-  if (!now) return [span(down ? "✗ no data" : "asking the store…", down ? "bad" : "muted")];
-  const ageMs = state.nowMs - state.picture.cluster!.atMs;
-  const old = `${down ? "✗" : "●"} ${coarse(ageMs)}${wide ? " old" : ""}`;
-  return [
-    span(`${clockSecondsUtc(now)}${wide ? " UTC" : "Z"} `, "strong"),
-    span(old, !down && ageMs < 5_000 ? "good" : "bad"),
-  ];
-}
-
 /** While the store is away: why, and when it is asked again. */
 function banner(state: State, width: number): Line[] {
   const { down: reason, retryAtMs } = state.store;
   if (reason === null) return [];
   const down = reason.replace(/^the record store does not answer: /, "no store: ");
-  const retry = `next try in ${Math.max(0, Math.ceil((retryAtMs - state.nowMs) / 1_000))} s`;
+  const seconds = Math.ceil((retryAtMs - state.nowMs) / 1_000);
+  const retry = seconds > 0 ? `next try in ${seconds} s` : "asking now";
   const last = state.picture.cluster ? "this is the last data" : "nothing has been read yet";
   return [
     fitLine(
@@ -109,8 +92,6 @@ function bar(state: State, width: number): Line {
   }
   if (state.mode.kind === "command")
     return fitLine(line(span(":", "key"), state.mode.text, span("▌", "key")), width);
-  if (state.notice) return fitLine(line(span(state.notice.text, state.notice.tone)), width);
-
   return fitLine(line(...keys(state, width)), width);
 }
 
@@ -136,19 +117,30 @@ function keys(state: State, width: number): Span[] {
   return spans;
 }
 
-/** Completions of `:` and questions lie over the lower end of the body. */
+/** Completions of `:`, questions and notices lie over the lower end of the body: the bar below stays. */
 function overlaid(state: State, lines: readonly Line[], area: Area): readonly Line[] {
-  const box =
-    state.mode.kind === "command"
-      ? completionBox(state, area)
-      : state.mode.kind === "ask"
-        ? questionBox(state, area)
-        : [];
-  if (box.length === 0) return lines;
+  const over = [...boxLines(state, area), ...noticeLines(state, area)];
+  if (over.length === 0) return lines;
   const filled = [...lines];
   while (filled.length < area.height) filled.push(emptyLine);
-  return [...filled.slice(0, area.height - box.length), ...box];
+  return [...filled.slice(0, area.height - over.length), ...over];
 }
+
+function boxLines(state: State, area: Area): Line[] {
+  if (state.mode.kind === "command") return completionBox(state, area);
+  return state.mode.kind === "ask" ? questionBox(state, area) : [];
+}
+
+/** What was said last, whole, in as many lines as it takes; esc takes it away. */
+function noticeLines({ notice }: State, area: Area): Line[] {
+  if (!notice) return [];
+  const lines = wrap(cleaned(notice.text), area.width - 2).slice(0, mostNoticeLines);
+  return lines.map((text, i) =>
+    fitLine(line(span(i === 0 ? "▸ " : "  ", notice.tone), span(text, notice.tone)), area.width),
+  );
+}
+
+const mostNoticeLines = 3;
 
 function completionBox(state: State, area: Area): Line[] {
   if (state.mode.kind !== "command") return [];

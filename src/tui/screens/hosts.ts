@@ -1,20 +1,25 @@
-/** Screen 3: every process of the cluster, and what its clock says. */
+/** Screen 3: every process of the cluster, what its clock says, and what is wrong with its host. */
 
 import type { ClusterLook } from "../../store/ui/cluster-look.ts";
+import type { Inspection } from "../data/host-inspection.ts";
 import { clockTone, type HostRow, hostRows } from "../data/host-rows.ts";
 import { fitsFilter } from "../state/list.ts";
 import { type ListState, listOf, type State, storeNow } from "../state/state.ts";
 import { type Line, line, span } from "../text/line.ts";
-import { field, panel } from "../text/panel.ts";
+import { panel } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
-import { coarse, dateTimeUtc, offsetText } from "../text/time-text.ts";
+import { coarse, offsetText } from "../text/time-text.ts";
+import { detailHeight, detailLines, driftSpan, findingsSpan } from "./host-detail.ts";
 import { type Area, type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
 
-const detailHeight = 8;
-
 const rowsOf = remember(
-  (look: ClusterLook | undefined, filter: string, sort: ListState["sort"]): Rows<HostRow> => {
-    const all = look ? hostRows(look) : [];
+  (
+    look: ClusterLook | undefined,
+    inspection: Inspection | undefined,
+    filter: string,
+    sort: ListState["sort"],
+  ): Rows<HostRow> => {
+    const all = look ? hostRows(look, inspection) : [];
     const kept =
       filter === ""
         ? all
@@ -37,9 +42,9 @@ export const hostsScreen: Screen<HostRow> = {
   title: "Hosts",
   rows: (state) => {
     const list = listOf(state, "hosts");
-    return rowsOf(state.picture.cluster?.value, list.filter, list.sort);
+    return rowsOf(state.picture.cluster?.value, state.picture.inspection?.value, list.filter, list.sort);
   },
-  listHeight: (_, area) => area.height - detailHeight - 3,
+  listHeight: (_, area) => area.height - detailHeight(area) - 3,
   draw: drawHosts,
   open: () => null,
   subject: (_, row) =>
@@ -68,7 +73,7 @@ function drawHosts(state: State, area: Area, list: ListState): Line[] {
             ),
           ),
         ]
-      : hostLines(state, rows, area.width - 4, area.height - detailHeight - 3, list);
+      : hostLines(state, rows, area.width - 4, area.height - detailHeight(area) - 3, list);
   const unwell = rows.rows.filter(({ tone }) => tone === "bad").length;
   const title = `Processes ${rows.rows.length}${unwell > 0 ? `, ${unwell} unwell` : ""}`;
   return [
@@ -77,14 +82,14 @@ function drawHosts(state: State, area: Area, list: ListState): Line[] {
         title,
         note: line(span("the latest life of each node", "muted")),
         width: area.width,
-        height: area.height - detailHeight,
+        height: area.height - detailHeight(area),
         focused: true,
       },
       lines,
     ),
     ...panel(
-      { title: rows.rows[list.index]?.node ?? "…", width: area.width, height: detailHeight },
-      detailLines(state, rows.rows[list.index]),
+      { title: rows.rows[list.index]?.node ?? "…", width: area.width, height: detailHeight(area) },
+      detailLines(state, rows.rows[list.index], detailHeight(area) - 2),
     ),
   ];
 }
@@ -116,14 +121,16 @@ function hostLines(
       width: 9,
       align: "right",
       cell: ({ offsetMs, role }) =>
-        role === "watchman"
+        role === "watchman" || role === "host"
           ? span("")
           : offsetMs === null
             ? span("?", "warn")
             : span(offsetText(offsetMs), clockTone(offsetMs)),
       ...mark("clock"),
     },
-    { title: "time service", width: 16, givesWay: 4, cell: ({ time }) => span(time || "-", "muted") },
+    { title: "time service", width: 16, givesWay: 5, cell: ({ time }) => span(time || "-", "muted") },
+    { title: "findings", width: 8, givesWay: 2, cell: findingsSpan },
+    { title: "drift", width: 7, givesWay: 1, cell: driftSpan },
     {
       title: "runs",
       width: 9,
@@ -135,58 +142,15 @@ function hostLines(
       title: "up",
       width: 5,
       align: "right",
-      givesWay: 3,
+      givesWay: 4,
       cell: ({ startedAt }) => span(startedAt ? coarse(now.getTime() - startedAt.getTime()) : "", "muted"),
     },
-    { title: "version", width: 8, givesWay: 5, cell: ({ version }) => span(version, "muted") },
-    { title: "notes", width: 10, grows: 2, givesWay: 1, cell: ({ note }) => span(note, "muted") },
+    { title: "version", width: 8, givesWay: 6, cell: ({ version }) => span(version, "muted") },
+    { title: "notes", width: 10, grows: 2, givesWay: 3, cell: ({ note }) => span(note, "muted") },
   ];
   const laidOut = layOut(columns, width);
   return [
     headerLine(laidOut),
     ...visible(rows, list, height).map(({ row, index }) => rowLine(laidOut, row, index === list.index)),
-  ];
-}
-
-function detailLines(state: State, row: HostRow | undefined): Line[] {
-  if (!row) return [];
-  const label = 8;
-  const plan =
-    state.inventory === null
-      ? "with -i INVENTORY keys plan and apply what the host should be"
-      : `${state.inventory}: escapement plan ${row.host}`;
-  return [
-    field(
-      "health",
-      line(span(`${row.sign} ${row.health}`, row.tone), span(row.note ? `  ${row.note}` : "", "plain")),
-      label,
-    ),
-    field(
-      "host",
-      line(
-        row.host,
-        span(row.pid === null ? "" : `  process ${row.pid}`, "muted"),
-        span(row.startedAt ? `, since ${dateTimeUtc(row.startedAt)} UTC` : "", "muted"),
-      ),
-      label,
-    ),
-    field(
-      "clock",
-      row.offsetMs === null
-        ? line(span("not measured", "muted"))
-        : line(
-            span(offsetText(row.offsetMs), clockTone(row.offsetMs)),
-            span(" against the store's clock", "muted"),
-            span(row.time ? `; ${row.time}` : "; its time service was not asked", "muted"),
-          ),
-      label,
-    ),
-    field("version", row.version, label),
-    field(
-      "drift",
-      line(span("not kept in the store; escapement drift and facts look at the host  ", "muted")),
-      label,
-    ),
-    field("plan", line(span(plan, "muted")), label),
   ];
 }

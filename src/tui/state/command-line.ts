@@ -1,8 +1,8 @@
 /** What is typed after `:`. Words, what they complete to, and what they do. */
 import { actions } from "../actions/actions.ts";
 import type { Intent } from "./keymap.ts";
-import type { Step } from "./reducer.ts";
 import { currentView, type State, topScreens, type View } from "./state.ts";
+import type { Step } from "./step.ts";
 
 export interface Candidate {
   /** The whole text that it completes to. */

@@ -3,6 +3,7 @@ import type { PartName, Parts } from "../data/picture.ts";
 
 export type UiEvent =
   | { readonly type: "key"; readonly key: string }
+  | { readonly type: "paste"; readonly text: string }
   | { readonly type: "size"; readonly columns: number; readonly rows: number }
   | { readonly type: "tick"; readonly nowMs: number }
   | {

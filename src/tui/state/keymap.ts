@@ -20,7 +20,8 @@ export type Intent =
         | "quit"
         | "interrupt"
         | "copy"
-        | "repaint";
+        | "repaint"
+        | "inspect";
     }
   | { readonly do: "sort"; readonly column: string }
   | { readonly do: "act"; readonly action: string };
@@ -136,6 +137,16 @@ const ways: readonly Binding[] = [
     bar: 7,
     group: "Go",
     intent: { do: "copy" },
+  },
+  {
+    keys: ["i"],
+    shown: "i",
+    label: "inspect",
+    help: "read facts and drift of the hosts of the inventory again; changes nothing",
+    screens: ["hosts"],
+    bar: 6,
+    group: "Go",
+    intent: { do: "inspect" },
   },
   {
     keys: ["tab"],

@@ -89,7 +89,8 @@ export type Effect =
       readonly args: readonly string[];
       readonly report: boolean;
     }
-  | { readonly kind: "repaint" };
+  | { readonly kind: "repaint" }
+  | { readonly kind: "inspect" };
 
 export const emptyList: ListState = { key: null, index: 0, top: 0, filter: "", sort: null };
 

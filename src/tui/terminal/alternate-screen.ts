@@ -13,10 +13,11 @@ import { writeSync } from "node:fs";
 /**
  * Alternate screen, cleared, cursor away, and no wrapping: where a terminal takes a
  * character for wider than we do, the row is cut at the edge, and the next one is whole.
+ * Pastes are marked as such: their letters are nobody's keys.
  */
-const enterCodes = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l\x1b[?7l";
-/** Synchronised output off, attributes off, wrapping and cursor back, alternate screen left. */
-const leaveCodes = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+const enterCodes = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l\x1b[?7l\x1b[?2004h";
+/** Synchronised output off, marks of pastes off, attributes off, wrapping and cursor back, alternate screen left. */
+const leaveCodes = "\x1b[?2026l\x1b[?2004l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 /** Erases what is on the screen, never what has scrolled off it. */
 export const eraseCodes = "\x1b[2J\x1b[H";
 

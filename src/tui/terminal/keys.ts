@@ -1,7 +1,40 @@
 /** Names of keys, from what ink makes of the terminal's codes. */
 import type { Key } from "ink";
 
-/** One key press has one name; a text that was pasted is its characters, one after the other. */
+export type Typed =
+  | { readonly type: "key"; readonly key: string }
+  | { readonly type: "paste"; readonly text: string };
+
+/** How a terminal marks the two ends of a paste, as ink passes it on: without the leading ESC. */
+const [pasteBegins, pasteEnds] = ["[200~", "[201~"];
+
+/** Tells what is typed from what is pasted: a paste is one text, however many pieces it comes in. */
+export class KeyReader {
+  #pasted: string | undefined;
+
+  read(input: string, key: Key): Typed[] {
+    if (input === pasteBegins) {
+      this.#pasted = "";
+      return [];
+    }
+    if (this.#pasted === undefined)
+      return keyNames(input, key).map((name): Typed => ({ type: "key", key: name }));
+    // Should the end never come, a person must not be locked out.
+    if (key.ctrl && input === "c") {
+      this.#pasted = undefined;
+      return [{ type: "key", key: "ctrl-c" }];
+    }
+    if (input !== pasteEnds) {
+      this.#pasted += key.return || key.tab ? " " : input;
+      return [];
+    }
+    const text = this.#pasted;
+    this.#pasted = undefined;
+    return [{ type: "paste", text }];
+  }
+}
+
+/** One key press has one name; keys that come in one piece are their characters, one after the other. */
 export function keyNames(input: string, key: Key): string[] {
   if (key.upArrow) return ["up"];
   if (key.downArrow) return ["down"];

@@ -88,9 +88,14 @@ export function lineWidth({ spans }: Line): number {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is taken out
 const harmful = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
 
-/** Cut to at most `width` columns; what was cut ends in an ellipsis. Control characters become blanks: the store's text is not trusted with a terminal. */
+/** Control characters become blanks: neither the store's text nor a paste is trusted with a terminal. */
+export function cleaned(text: string): string {
+  return text.replace(harmful, " ");
+}
+
+/** Cut to at most `width` columns, and cleaned; what was cut ends in an ellipsis. */
 export function cut(text: string, width: number): string {
-  const clean = text.replace(harmful, " ");
+  const clean = cleaned(text);
   if (width <= 0) return "";
   if (textWidth(clean) <= width) return clean;
   let taken = "";
