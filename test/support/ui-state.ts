@@ -123,7 +123,7 @@ export interface UiDriver {
 
 /** Screens that have just been opened, at 80 × 24 unless said otherwise. */
 export function openUi(
-  options: { operator?: boolean; columns?: number; rows?: number; inventory?: string } = {},
+  options: { operator?: boolean; columns?: number; rows?: number; inventory?: string; asked?: boolean } = {},
 ): UiDriver {
   const { operator = false, columns = 80, rows = 24, inventory = null } = options;
   const driver: UiDriver = {
@@ -150,5 +150,5 @@ export function openUi(
       driver.give("jobs", viewOf(jobs, addBins(jobs.map(({ bins }) => bins)), now.getTime(), true)),
     text: () => plainText(drawFrame(driver.state)),
   };
-  return driver.give("cluster", cluster);
+  return options.asked === false ? driver : driver.give("cluster", cluster);
 }

@@ -1,0 +1,50 @@
+/** What is said in passing: whole, above the key bar, and gone with esc. */
+import { expect, test } from "vitest";
+import { openUi, sampleJob } from "../support/ui-state.ts";
+
+const lines = (ui: ReturnType<typeof openUi>) => ui.text().split("\n");
+
+test("a refusal says why, and the key bar stays", () => {
+  const ui = openUi()
+    .jobs([sampleJob(1)])
+    .press("2");
+  const bar = lines(ui).at(-1)!;
+  expect(bar).toContain("⏎ open");
+  ui.press("R");
+  expect(lines(ui).at(-1)).toBe(bar);
+  expect(lines(ui).at(-2)).toMatch(/^▸ run the job now: not now, read-only/);
+  expect(lines(ui)).toHaveLength(23);
+  ui.press("esc");
+  expect(ui.text()).not.toContain("not now");
+});
+
+test("a long one is told in as many lines as it takes", () => {
+  const text =
+    "✗ escapement run settlement: this is what the command has said, and all of it is needed to know what to do about it now";
+  const ui = openUi().send({ type: "notice", text, tone: "bad", nowMs: 1_000 });
+  expect(
+    lines(ui)
+      .slice(-3, -1)
+      .map((one) => one.slice(2))
+      .join(" "),
+  ).toBe(text);
+});
+
+test("while something is asked, what is wrong with an answer is told below it, and goes with the right one", () => {
+  const ui = openUi({ operator: true })
+    .jobs([sampleJob(1)])
+    .press("2", "R", "enter");
+  expect(lines(ui).at(-2)).toContain("reason: why; kept with the records");
+  ui.press("x", "enter");
+  expect(ui.text()).not.toContain("reason: why");
+  ui.press("n", "enter");
+  expect(lines(ui).at(-2)).toContain("type job-0001 to go on");
+});
+
+test("a store that is away is asked now when the seconds have run out, not in 0 s", () => {
+  const ui = openUi().send({ type: "store-down", reason: "cut", nowMs: 1_000, retryAtMs: 3_000 });
+  expect(lines(ui)[1]).toContain("next try in 2 s");
+  ui.send({ type: "tick", nowMs: 3_000 });
+  expect(lines(ui)[1]).toContain("asking now");
+  expect(ui.text()).not.toContain("0 s");
+});
