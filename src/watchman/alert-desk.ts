@@ -6,7 +6,6 @@
  *   store answers:  book and queue in the store; what the spool holds goes there first
  *   store away:     book in memory, queue in the spool; nothing is called over
  */
-import { isEscapementError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { monotonicMs } from "../base/monotonic.ts";
 import type { WatchDefinition } from "../spec/watch-definition.ts";
@@ -22,21 +21,24 @@ import {
 } from "../store/watch/outbox.ts";
 import { activeSilences } from "../store/watch/silence.ts";
 import { noteWatchmanPass, noteWatchmanStart, type WatchmanIdentity } from "../store/watch/watchman-row.ts";
-import { type BookAlert, messageOfAlert, type Observation, type Outgoing } from "./alert.ts";
+import type { BookAlert, Observation, Outgoing } from "./alert.ts";
 import { advanceBook, type BookStep } from "./alert-book.ts";
 import { groupKeys } from "./alert-group.ts";
 import type { AlertSink } from "./alert-sink.ts";
 import { fromRow, notedObservations, toRow } from "./book-rows.ts";
+import { CarriedClock } from "./carried-clock.ts";
 import type { Channel } from "./channels/channel.ts";
 import { openChannels } from "./channels/open-channels.ts";
 import { channelObservations } from "./delivery-observations.ts";
 import { asNewDelivery, type DeliveryQueue, StoreQueue } from "./delivery-queue.ts";
+import { DeliveryRounds } from "./delivery-rounds.ts";
 import { channelStatus, type DeliveryStatus, nothingKnown, type StoreSide } from "./delivery-status.ts";
 import type { Finding } from "./finding.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Outbox } from "./outbox.ts";
 import type { Picture } from "./picture.ts";
 import { QuietTimes, type Silence } from "./quiet.ts";
+import { Reposts } from "./reposts.ts";
 import { Spool } from "./spool.ts";
 import { TestAlerts } from "./test-alert.ts";
 
@@ -63,19 +65,18 @@ export class AlertDesk implements AlertSink {
   readonly #quiet: QuietTimes;
   readonly #tests: TestAlerts | undefined;
   readonly #heartbeat: Heartbeat | undefined;
+  readonly #clock: CarriedClock;
   readonly #stopwatchMs: () => number;
   readonly #startedMs: number;
-  readonly #resentMs = new Map<string, number>();
+  readonly #rounds: DeliveryRounds;
   #book: ReadonlyMap<string, BookAlert>;
   #silences: readonly Silence[] = [];
   #storeSide: StoreSide = nothingKnown;
   #graceUntil: Date | undefined;
-  #clock: { readonly now: Date; readonly atMs: number } | undefined;
-  readonly #rounds = new Set<Promise<void>>();
-  #resending = false;
 
   private constructor({ watch, db, who, log, stopwatchMs = monotonicMs }: DeskOptions, spool: Spool) {
     this.#stopwatchMs = stopwatchMs;
+    this.#clock = new CarriedClock(stopwatchMs);
     this.#startedMs = stopwatchMs();
     this.#watch = watch;
     this.#db = db;
@@ -87,6 +88,13 @@ export class AlertDesk implements AlertSink {
     this.#quiet = new QuietTimes(watch.windows);
     this.#tests = watch.testAlert && new TestAlerts(watch.testAlert, [...this.#channels.keys()]);
     this.#heartbeat = watch.heartbeat && new Heartbeat(watch.heartbeat, log);
+    this.#rounds = new DeliveryRounds({
+      outbox: this.#outbox,
+      reposts: new Reposts(this.#channels, log),
+      open: () => this.status.open,
+      heartbeat: this.#heartbeat,
+      log,
+    });
     this.#book = new Map(spool.alerts.map((alert) => [alert.key, alert]));
   }
 
@@ -97,7 +105,7 @@ export class AlertDesk implements AlertSink {
 
   /** For metrics. */
   get status(): DeliveryStatus {
-    const [now, spooled] = [this.#estimate(), this.#spool.pending];
+    const [now, spooled] = [this.#clock.now, this.#spool.pending];
     return {
       open: [...this.#book.values()].filter((one) => one.opened !== null && one.resolved === null),
       spooled: spooled.length,
@@ -109,25 +117,19 @@ export class AlertDesk implements AlertSink {
   }
 
   async present(findings: readonly Finding[], picture: Picture | null): Promise<void> {
-    const now = picture?.now ?? this.#estimate();
-    if (picture) this.#clock = { now, atMs: this.#stopwatchMs() };
+    const now = picture?.now ?? this.#clock.now;
+    if (picture) this.#clock.learn(now);
     const queue = (picture && (await this.#inStore(findings, now))) ?? (await this.#inSpool(findings, now));
-    this.#begin(queue, now);
+    this.#rounds.begin(queue, now);
   }
 
   /** Waits for the rounds that are on their way. */
   async settled(): Promise<void> {
-    await Promise.all(this.#rounds);
+    await this.#rounds.settled();
   }
 
   async close(): Promise<void> {
     await this.settled();
-  }
-
-  /** The database's clock, carried on by our own stopwatch. Without ever having asked it, ours must do. */
-  #estimate(): Date {
-    if (!this.#clock) return new Date();
-    return new Date(this.#clock.now.getTime() + this.#stopwatchMs() - this.#clock.atMs);
   }
 
   /** @returns undefined when the store would not have it */
@@ -236,48 +238,6 @@ export class AlertDesk implements AlertSink {
       ({ channel, message }) =>
         message.phase !== "resolved" || message.watched || this.#channels.get(channel)?.keepsState,
     );
-  }
-
-  /** A slow receiver must hold up neither the judging nor other receivers: rounds go on beside the passes. */
-  #begin(queue: DeliveryQueue, now: Date): void {
-    const round = this.#deliver(queue, now)
-      .catch((error: unknown) => {
-        const away = isEscapementError(error) && error.code === "E_STORE_UNAVAILABLE";
-        this.#log.warn({ reason: messageOf(error), away }, "a round of deliveries was cut short");
-      })
-      .finally(() => this.#rounds.delete(round));
-    this.#rounds.add(round);
-  }
-
-  async #deliver(queue: DeliveryQueue, now: Date): Promise<void> {
-    const done = this.#outbox.deliver(queue, now);
-    await Promise.allSettled([done, this.#resend()]);
-    // Who can tell nobody must not seem well.
-    if (!this.#outbox.isMute) await this.#heartbeat?.beat();
-    await done;
-  }
-
-  /** Receivers that forget are told again what is open. */
-  async #resend(): Promise<void> {
-    if (this.#resending) return;
-    this.#resending = true;
-    await this.#resendAll().finally(() => {
-      this.#resending = false;
-    });
-  }
-
-  async #resendAll(): Promise<void> {
-    for (const channel of this.#channels.values()) {
-      if (channel.resendEveryMs === undefined) continue;
-      const lastMs = this.#resentMs.get(channel.name) ?? Number.NEGATIVE_INFINITY;
-      if (monotonicMs() - lastMs < channel.resendEveryMs) continue;
-      const open = this.status.open.filter((one) => one.channels.includes(channel.name));
-      if (open.length === 0) continue;
-      const answer = await channel.send(open.map((one) => messageOfAlert(one, "open")));
-      if (answer.accepted) this.#resentMs.set(channel.name, monotonicMs());
-      else
-        this.#log.warn({ channel: channel.name, reason: answer.reason }, "open alerts were not posted again");
-    }
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { TimeSource } from "../hardware/own-time-source.ts";
 import type { Blocking, DstGap, DstOverlap, Misfire, Schedule } from "../spec/job-definition.ts";
+import type { ExecutionStatus } from "../store/execution.ts";
 
 /** The part of a definition that decides when a job fires and what it owes. */
 export interface WatchedDefinition {
@@ -22,17 +23,6 @@ export interface WatchedDefinition {
   readonly leaseMs: number;
   readonly retry: { readonly maxAttempts: number };
 }
-
-export type ExecutionStatus =
-  | "planned"
-  | "pending"
-  | "running"
-  | "success"
-  | "failed"
-  | "interrupted"
-  | "missed"
-  | "blocked"
-  | "cancelled";
 
 export interface WatchedExecution {
   readonly fireTime: Date;

@@ -47,10 +47,12 @@ export interface FileText extends Extra {
   readonly validator?: Validator;
   /** The file must not be there. */
   readonly absent?: true;
+  /** No plan, diff or log shows the content. */
+  readonly secret?: boolean;
 }
 
 export function file(path: string, text: FileText): FileResource {
-  const { content, mode = 0o644, owner = "root", group = "root", validator, absent } = text;
+  const { content, mode = 0o644, owner = "root", group = "root", validator, absent, secret } = text;
   return {
     ...shared(`file:${path}`, absent ? `${path} is not there` : `${path} is as described`, text),
     kind: "file",
@@ -61,6 +63,7 @@ export function file(path: string, text: FileText): FileResource {
     mode,
     ...(validator && { validator }),
     ...(absent && { absent }),
+    ...(secret && { secret }),
   };
 }
 

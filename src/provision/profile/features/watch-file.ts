@@ -5,6 +5,7 @@ import type { Resource } from "../../resource.ts";
 import { computed, fromSetting, type HostContext } from "../host-context.ts";
 import { file, linesFile } from "../make-resource.ts";
 import { paths, toolkitUser } from "./paths.ts";
+import { watchSecretsFor } from "./watch-secrets.ts";
 
 export const watchFile = "/etc/escapement/watch.yaml";
 /** The watchman's own folder, which its unit makes: the spool lies there. */
@@ -30,7 +31,8 @@ const validator = {
   argv: [`${paths.current}/node`, `${paths.current}/escapement.mjs`, "alerts", "check", "{file}"],
 };
 
-export function watchFileFor(context: HostContext): Resource {
+/** The watch file, and the keys that it names. */
+export function watchFilesFor(context: HostContext): Resource[] {
   const setting = context.text("watchFile");
   const common = {
     mode: 0o640,
@@ -46,17 +48,18 @@ export function watchFileFor(context: HostContext): Resource {
       `the inventory has no setting watchFile: alerts of ${context.host.name} go into its journal and the records, and to nobody`,
     );
     const because = "no setting watchFile: alerts go into the journal";
-    return linesFile(watchFile, {
-      ...common,
-      lines: journalOnly,
-      provenance: [computed("watchman.watchFile", "journal only", because)],
-    });
+    const provenance = [computed("watchman.watchFile", "journal only", because)];
+    return [linesFile(watchFile, { ...common, lines: journalOnly, provenance })];
   }
   const provenance = [fromSetting("watchman.watchFile", setting)];
   try {
-    return file(watchFile, { ...common, content: readFileSync(setting.value, "utf8"), provenance });
+    const content = readFileSync(setting.value, "utf8");
+    return [
+      ...watchSecretsFor(context, setting, content),
+      file(watchFile, { ...common, content, provenance }),
+    ];
   } catch (error) {
     const unavailable = `${setting.from}: ${messageOf(error)}`;
-    return file(watchFile, { ...common, content: "", provenance, unavailable });
+    return [file(watchFile, { ...common, content: "", provenance, unavailable })];
   }
 }

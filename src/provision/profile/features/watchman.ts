@@ -5,10 +5,11 @@ import { daemonUnit, hardening } from "./daemon-unit.ts";
 import { drillController } from "./drill-controller.ts";
 import type { Feature } from "./feature.ts";
 import { toolkitUser } from "./paths.ts";
-import { watchFile, watchFileFor, watchState } from "./watch-file.ts";
+import { watchFilesFor, watchState } from "./watch-file.ts";
 
 export const watchman: Feature<"watchman"> = (section, context) => {
   const { memoryMax, cpuWeight, tasksMax, oomScore, httpPort } = section.value;
+  const files = watchFilesFor(context);
   const unit = daemonUnit({
     name: "watchman",
     description: "Escapement watchman",
@@ -30,7 +31,7 @@ export const watchman: Feature<"watchman"> = (section, context) => {
       "CapabilityBoundingSet=",
       `StateDirectory=${basename(watchState)}`,
     ],
-    after: [`user:${toolkitUser}`, `file:${watchFile}`],
+    after: [`user:${toolkitUser}`, ...files.map(({ id }) => id)],
     provenance: [
       section.written("httpPort", httpPort),
       section.written("memoryMax", formatBytes(memoryMax)),
@@ -39,5 +40,5 @@ export const watchman: Feature<"watchman"> = (section, context) => {
       section.written("oomScore", oomScore),
     ],
   });
-  return [watchFileFor(context), ...unit, ...drillController(section, context)];
+  return [...files, ...unit, ...drillController(section, context)];
 };
