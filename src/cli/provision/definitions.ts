@@ -50,7 +50,12 @@ export async function loadDefinitions(
   const { loadProfiles } = await import("../../provision/profile/load-profiles.ts");
   const { compileProfile } = await import("../../provision/profile/compile-profile.ts");
   const { lintInventory } = await import("../../provision/profile/lint-inventory.ts");
-  const profiles = options.profiles ? await loadProfiles(options.profiles) : await shippedAlone(loadProfiles);
+  const { cachedProfiles } = await import("../../provision/profile/profile-cache.ts");
+  const { shippedProfiles } = await import("../../provision/profile/shipped-profiles.ts");
+  const own = options.profiles ?? [];
+  const profiles = await cachedProfiles(join(cacheFolder(), "profiles"), shippedProfiles(), own, () =>
+    loadProfiles(own),
+  );
   failOnProblems(profiles.problems);
   failOnProblems(lintInventory(inventory, profiles));
   return {
@@ -70,13 +75,6 @@ function schedulerOf(host: InventoryHost, { profiles }: ProfileSet) {
   const { httpPort } = section.value as { httpPort: number };
   const own = host.settings.clusterAddress;
   return { address: typeof own === "string" ? own : host.target.address, port: httpPort };
-}
-
-/** Most sites have no profiles of their own. */
-async function shippedAlone(load: () => Promise<ProfileSet>): Promise<ProfileSet> {
-  const { cachedProfiles } = await import("../../provision/profile/profile-cache.ts");
-  const { shippedProfiles } = await import("../../provision/profile/shipped-profiles.ts");
-  return cachedProfiles(join(cacheFolder(), "profiles"), shippedProfiles(), load);
 }
 
 function cacheFolder(): string {

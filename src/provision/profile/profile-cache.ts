@@ -1,13 +1,14 @@
 /**
- * The shipped profiles as they were read last. Reading them is a third of what
- * a plan costs this machine, and they change with the program only. The name of
- * the cached file is the digest of every byte that the result depends on, so
- * that nothing old is ever taken for them.
+ * The profiles as they were read last: those that came with the program, and the
+ * site's own. Reading them is a third of what a plan costs this machine, and they
+ * seldom change. The name of the cached file is the digest of every byte that the
+ * result depends on, so that nothing old is ever taken for them.
  */
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findFiles } from "../../spec/find-files.ts";
 import type { SectionName } from "../../spec/host-profile-schema.ts";
 import type { Position } from "../../spec/problem.ts";
 import { pruneFolder } from "../plan/prune-folder.ts";
@@ -34,15 +35,19 @@ interface StoredProfile {
 }
 
 /**
- * @param folder of the cache; @param shipped the folder of the profiles
+ * @param folder of the cache
+ * @param shipped the folder of the program's profiles; @param own files and folders of the site's
  * @param load reads them when there is nothing cached; only what has no problems is kept
  */
 export async function cachedProfiles(
   folder: string,
   shipped: string,
+  own: readonly string[],
   load: () => Promise<ProfileSet>,
 ): Promise<ProfileSet> {
-  const file = join(folder, `profiles-${await keyOf(shipped)}.json`);
+  const key = await keyOf([[shipped], own]);
+  if (key === undefined) return load();
+  const file = join(folder, `profiles-${key}.json`);
   try {
     return restore(JSON.parse(await readFile(file, "utf8")));
   } catch {
@@ -62,14 +67,26 @@ export async function cachedProfiles(
   return set;
 }
 
-/** The files, the path they are called by, and the program that reads them. */
-async function keyOf(shipped: string): Promise<string> {
-  const program = await stat(fileURLToPath(import.meta.url));
-  const hash = createHash("sha256").update(`${shipped}\0${program.size}\0${program.mtimeMs}\0`);
-  const names = (await readdir(shipped, { recursive: true })).filter((name) => /\.ya?ml$/.test(name)).sort();
-  const texts = await Promise.all(names.map((name) => readFile(join(shipped, name))));
-  for (const [i, name] of names.entries()) hash.update(`${name}\0${texts[i]!.length}\0`).update(texts[i]!);
-  return hash.digest("hex").slice(0, 32);
+/**
+ * The files, the paths they are called by, and the program that reads them.
+ * @returns undefined where a file cannot be found or read; whoever loads them says so
+ */
+async function keyOf(groups: readonly (readonly string[])[]): Promise<string | undefined> {
+  try {
+    const program = await stat(fileURLToPath(import.meta.url));
+    const hash = createHash("sha256").update(`${program.size}\0${program.mtimeMs}\0`);
+    for (const paths of groups) {
+      const { files, problems } = await findFiles(paths);
+      if (problems.length > 0) return undefined;
+      const texts = await Promise.all(files.map((name) => readFile(name)));
+      hash.update(`${files.length}\0`);
+      for (const [i, name] of files.entries())
+        hash.update(`${name}\0${texts[i]!.length}\0`).update(texts[i]!);
+    }
+    return hash.digest("hex").slice(0, 32);
+  } catch {
+    return undefined;
+  }
 }
 
 function store({ profiles, warnings }: ProfileSet) {

@@ -1,5 +1,14 @@
 /** Cached profiles are the ones that were read, and never older ones. */
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,10 +23,10 @@ function bench() {
   cpSync("profiles", shipped, { recursive: true });
   const cache = join(folder, "cache");
   let loads = 0;
-  const get = (set?: ProfileSet) =>
-    cachedProfiles(cache, shipped, async () => {
+  const get = (set?: ProfileSet, own: readonly string[] = []) =>
+    cachedProfiles(cache, shipped, own, async () => {
       loads += 1;
-      return set ?? loadProfiles();
+      return set ?? loadProfiles(own);
     });
   return { shipped, cache, get, loads: () => loads };
 }
@@ -49,6 +58,34 @@ test("a profile that was changed, or came beside, is read; so is a cache that is
   expect(loads()).toBe(4);
   await get();
   expect(loads()).toBe(4);
+});
+
+test("profiles of the site are kept with them, and read again when one changes, goes, or is called by another path", async () => {
+  const { shipped, get, loads } = bench();
+  const own = join(shipped, "..", "own");
+  mkdirSync(own);
+  const write = (name: string, description: string) =>
+    writeFileSync(
+      join(own, name),
+      `apiVersion: escapement/v1\nkind: HostProfile\nmetadata: { name: site }\nspec: { description: ${description} }\n`,
+    );
+  write("one.yaml", "first");
+  const first = await get(undefined, [own]);
+  expect([...first.profiles.keys()]).toContain("site");
+  expect(await get(undefined, [own])).toEqual(first);
+  expect(loads()).toBe(1);
+  expect((await get()).profiles.has("site")).toBe(false);
+  await get(undefined, [join(own, "one.yaml")]);
+  expect(loads()).toBe(2);
+  write("one.yaml", "second");
+  await get(undefined, [own]);
+  expect(loads()).toBe(3);
+  rmSync(join(own, "one.yaml"));
+  // Nothing is there any more: whoever loads says so, each time.
+  for (const times of [4, 5]) {
+    await get(undefined, [join(own, "one.yaml")]);
+    expect(loads()).toBe(times);
+  }
 });
 
 test("of many versions the youngest stay, and what is being written is left alone", async () => {
