@@ -4,7 +4,7 @@ import { EscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import { defineCommand } from "./command.ts";
 import { buildDuplicates } from "./diagnose/duplicates.ts";
-import { instantOption } from "./parse-option.ts";
+import { durationOption, instantOption } from "./parse-option.ts";
 import { type StoreOptions, withStore, withStoreOptions } from "./store-url.ts";
 import { print, printJson, say } from "./terminal.ts";
 
@@ -14,6 +14,8 @@ interface DiagnoseOptions extends StoreOptions {
   readonly to?: Date;
   readonly guard?: string;
   readonly journal?: string;
+  readonly log?: string;
+  readonly late?: number;
   readonly all?: boolean;
   readonly evidence?: boolean;
   readonly matrix?: boolean;
@@ -41,6 +43,8 @@ export function build(): Command {
       "--journal <file>",
       "kernel messages of a host, as journalctl -k -o json prints them, to find OOM kills",
     )
+    .option("--log <file>", "the log of --job, from the executor's host: the last words of its attempts")
+    .option("--late <duration>", "started this long after its time is late (default: 5m)", durationOption)
     .option("--all", "also what somebody intended: pauses, cancellations, replacements")
     .option("--evidence", "show the rows that each verdict rests on")
     .option("--matrix", "print the failure matrix, and look at nothing")
@@ -51,6 +55,8 @@ export function build(): Command {
 
 async function run(options: DiagnoseOptions): Promise<void> {
   if (options.matrix) return printMatrix(options.json ?? false);
+  if (options.log !== undefined && options.job === undefined)
+    throw new EscapementError("E_USAGE", { what: "--log is the log of one job: name it with --job" });
   const { readWindow } = await import("../watchman/diagnose/read-window.ts");
   const { diagnoseWindow } = await import("../watchman/diagnose/diagnose-window.ts");
   const { requireJob } = await import("../store/job.ts");
@@ -66,8 +72,11 @@ async function run(options: DiagnoseOptions): Promise<void> {
       options.guard === undefined ? undefined : new Database(options.guard, { maxConnections: 1 });
     try {
       const read = await readWindow(db, { ...(job ? { jobId: job.jobId } : {}), from, to }, guard);
-      const kills = options.journal === undefined ? [] : await readKills(options.journal);
-      const found = diagnoseWindow({ ...read.rows, kills }, from, read.to);
+      const { defaultDiagnoseSettings: usual } = await import("../watchman/diagnose/fire.ts");
+      const found = diagnoseWindow({ ...read.rows, ...(await readBrought(options)) }, from, read.to, {
+        ...usual,
+        lateMs: options.late ?? usual.lateMs,
+      });
       const diagnoses = found.diagnoses.filter(({ intended }) => options.all || !intended);
       if (diagnoses.some(({ intended }) => !intended)) process.exitCode = ExitCode.failed;
       else if (read.truncated || found.unreadable.length > 0) process.exitCode = ExitCode.unknown;
@@ -96,12 +105,21 @@ async function run(options: DiagnoseOptions): Promise<void> {
   });
 }
 
-async function readKills(file: string) {
+/** What somebody has brought from the hosts. */
+async function readBrought({ journal, log }: DiagnoseOptions) {
+  const { parseKills } = await import("../watchman/diagnose/oom-journal.ts");
+  const { parseLastWords } = await import("../watchman/diagnose/job-log.ts");
+  return {
+    kills: journal === undefined ? [] : parseKills(await readBroughtFile(journal)),
+    lastWords: log === undefined ? [] : parseLastWords(await readBroughtFile(log)),
+  };
+}
+
+async function readBroughtFile(file: string): Promise<string> {
   const { readFile } = await import("node:fs/promises");
   const { messageOf } = await import("../base/errors.ts");
-  const { parseKills } = await import("../watchman/diagnose/oom-journal.ts");
   try {
-    return parseKills(await readFile(file, "utf8"));
+    return await readFile(file, "utf8");
   } catch (error) {
     throw new EscapementError("E_FILE_UNREADABLE", { file, reason: messageOf(error) }, { cause: error });
   }

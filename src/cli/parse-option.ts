@@ -1,5 +1,6 @@
 /** Reads option values, once, at the edge; a wrong one is a usage error that names the option. */
 import { InvalidArgumentError } from "commander";
+import { parseDuration } from "../base/duration.ts";
 import { messageOf } from "../base/errors.ts";
 import { parseInstant } from "../base/instant.ts";
 
@@ -9,6 +10,15 @@ export function instantOption(text: string): Date {
     return parseInstant(text);
   } catch (error) {
     throw new InvalidArgumentError(`${messageOf(error)}; write for example 2026-07-01T02:00:00Z.`);
+  }
+}
+
+/** A duration such as 90s or 5m, in milliseconds. */
+export function durationOption(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
   }
 }
 

@@ -43,6 +43,13 @@ export interface LockWait {
   readonly application: string;
 }
 
+/** A session that has kept locks on the records for long, as a forgotten transaction does. */
+export interface LockHolder {
+  readonly pid: number;
+  readonly application: string;
+  readonly since: Date;
+}
+
 export interface Surroundings {
   /** By the database's clock. */
   readonly now: Date;
@@ -55,6 +62,8 @@ export interface Surroundings {
   readonly alerts: readonly AlertSpan[];
   /** At this moment; the past is not recorded. */
   readonly lockWaits: readonly LockWait[];
+  /** At this moment. Empty as well where this login may not see how old a transaction is (pg_monitor lets it). */
+  readonly lockHolders: readonly LockHolder[];
 }
 
 const alertKinds = [
@@ -109,6 +118,7 @@ export async function readSurroundings(db: Queryable, from: Date, to: Date): Pro
     clockSteps: steps.rows,
     alerts: alerts.rows,
     lockWaits: await readLockWaits(db),
+    lockHolders: await readLockHolders(db),
   };
 }
 
@@ -117,6 +127,25 @@ async function readLockWaits(db: Queryable): Promise<LockWait[]> {
     `SELECT w.pid, pg_blocking_pids(w.pid) AS "blockedBy", coalesce(a.application_name, '') AS application
      FROM (SELECT DISTINCT pid FROM pg_locks WHERE NOT granted) w LEFT JOIN pg_stat_activity a ON a.pid = w.pid
      WHERE a.datname IS NULL OR a.datname = current_database()`,
+  );
+  return rows;
+}
+
+/** No statement of ours takes as long: roles are cut off after 30 s. */
+const longLock = "30 seconds";
+
+/**
+ * Whoever opens a job takes its row only if nobody else has it, so a forgotten
+ * transaction that holds the row makes no queue: its locks on the tables tell of it.
+ */
+async function readLockHolders(db: Queryable): Promise<LockHolder[]> {
+  const { rows } = await db.query<LockHolder>(
+    `SELECT a.pid, a.application_name AS application, a.xact_start AS since
+     FROM pg_stat_activity a
+     WHERE a.datname = current_database() AND a.xact_start < clock_timestamp() - $1::interval AND EXISTS (
+       SELECT 1 FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+       WHERE l.pid = a.pid AND l.granted AND l.mode <> 'AccessShareLock' AND c.relnamespace = 'escapement'::regnamespace)`,
+    [longLock],
   );
   return rows;
 }

@@ -1,8 +1,7 @@
 /** Why an attempt ended as it did, read from its row. The texts are those that executors and the store write. */
 import type { FireAttempt } from "../../store/diagnose/fire-rows.ts";
 import type { Cause } from "./diagnosis.ts";
-import { attemptEvidence } from "./fire.ts";
-import type { MemoryKill } from "./oom-journal.ts";
+import { attemptEvidence, type Fire } from "./fire.ts";
 import { type Reading, reading } from "./reading.ts";
 
 /** Ended from outside, in the middle of its work: not by a decision of the program itself. */
@@ -32,8 +31,12 @@ const locks =
 /** How far the host's clock and the database's may lie apart when their entries are compared. */
 const journalSlackMs = 10_000;
 
-/** @param kills what the kernels of the hosts have written, where somebody has brought it */
-export function causeOfAttempt(attempt: FireAttempt, kills: readonly MemoryKill[] = []): Reading {
+/** What others have written about the attempts of a fire, where somebody has brought it. */
+export type Heard = Pick<Fire, "kills" | "lastWords">;
+
+const nothingHeard: Heard = { kills: [], lastWords: [] };
+
+export function causeOfAttempt(attempt: FireAttempt, { kills, lastWords }: Heard = nothingHeard): Reading {
   const error = attempt.error ?? "";
   const evidence = [attemptEvidence(attempt)];
   const on = attempt.node === null ? "" : ` on ${attempt.node}`;
@@ -47,7 +50,13 @@ export function causeOfAttempt(attempt: FireAttempt, kills: readonly MemoryKill[
     return reading("executor-stopped", true, `the executor was stopped during ${what}`, evidence);
   if (/cannot be started|this host/.test(error))
     return reading("cannot-start", true, `${what} could not be started: ${error}`, evidence);
-  if (locks.test(error)) return reading("lock-wait", true, `${what} waited for a lock: ${error}`, evidence);
+  const said =
+    lastWords.find((one) => one.shardNo === attempt.shardNo && one.attempt === attempt.attempt)?.lines ?? [];
+  const locked = [error, ...said].find((line) => locks.test(line));
+  if (locked !== undefined) {
+    const log = said.includes(locked) ? [{ from: "job log", row: { line: locked } }] : [];
+    return reading("lock-wait", true, `${what} waited for a lock: ${locked}`, [...evidence, ...log]);
+  }
   if (attempt.exitCode === killedCode || /killed by SIGKILL/.test(error)) {
     const kill = kills.find(({ at }) => Math.abs(at.getTime() - attempt.endedAt.getTime()) <= journalSlackMs);
     return reading(
@@ -66,10 +75,11 @@ export function causeOfAttempt(attempt: FireAttempt, kills: readonly MemoryKill[
       `${what} was given back (${error || "no reason given"})`,
       evidence,
     );
+  const last = said.at(-1);
   return reading(
     "job-error",
     true,
-    `${what} ended by itself: ${error || `exit code ${attempt.exitCode ?? "not known"}`}`,
-    evidence,
+    `${what} ended by itself: ${error || `exit code ${attempt.exitCode ?? "not known"}`}${last === undefined ? "" : `; its last words: ${last}`}`,
+    last === undefined ? evidence : [...evidence, { from: "job log", row: { line: last } }],
   );
 }

@@ -123,7 +123,7 @@ function notPlanned({ fireTime, execution }: Fire, around: Surroundings): Readin
     );
   if (ledAt(around, fireMs))
     return reading(
-      around.lockWaits.length > 0 ? "lock-wait" : "store-outage",
+      isLocked(around) ? "lock-wait" : "store-outage",
       false,
       `${leader.node} led then, and could not write the plan in time`,
       [...evidence, ...lockEvidence(around)],
@@ -147,8 +147,7 @@ function notOpened(fire: Fire, around: Surroundings): Reading {
     return reading("no-leader", false, "neither a leader nor an executor was there to open it", evidence);
   if (executors.length === 0)
     return reading("no-executor", ended, "no executor was there to start it", evidence);
-  if (!ended && around.lockWaits.length > 0)
-    return reading("lock-wait", false, "the opening waits for a lock", lockEvidence(around));
+  if (!ended && isLocked(around)) return reading("lock-wait", false, lockedBy(around), lockEvidence(around));
   if (ended)
     return reading(
       "executors-busy",
@@ -211,6 +210,18 @@ function executorEvidence({ node, startedAt, until, slots }: ProcessLife): Evide
   return { from: "executor", row: { node, startedAt, until, slots } };
 }
 
-function lockEvidence({ lockWaits }: Surroundings): Evidence[] {
-  return lockWaits.map((wait) => ({ from: "pg_locks", row: { ...wait } }));
+function isLocked({ lockWaits, lockHolders }: Surroundings): boolean {
+  return lockWaits.length + lockHolders.length > 0;
+}
+
+function lockedBy({ lockWaits, lockHolders }: Surroundings): string {
+  const [holder] = lockHolders;
+  if (lockWaits.length > 0 || !holder) return "the opening waits for a lock";
+  const who =
+    holder.application === "" ? `session ${holder.pid}` : `session ${holder.pid} (${holder.application})`;
+  return `${who} has held locks on the records since ${holder.since.toISOString()}, and nobody could open it`;
+}
+
+function lockEvidence({ lockWaits, lockHolders }: Surroundings): Evidence[] {
+  return [...lockWaits, ...lockHolders].map((row) => ({ from: "pg_locks", row: { ...row } }));
 }

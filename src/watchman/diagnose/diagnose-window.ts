@@ -13,6 +13,7 @@ import { definitionAt, expectedFires, whyUnreadable } from "../expected-fires.ts
 import { classify } from "./classify.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { type DiagnoseSettings, defaultDiagnoseSettings, type Fire } from "./fire.ts";
+import type { LastWords } from "./job-log.ts";
 import type { MemoryKill } from "./oom-journal.ts";
 import { pausesOf } from "./pauses.ts";
 
@@ -26,6 +27,8 @@ export interface DiagnoseRows {
   readonly calls: readonly CallCount[];
   /** From kernel messages, where somebody has brought them. */
   readonly kills?: readonly MemoryKill[];
+  /** From the log of the one job that is looked at, where somebody has brought it. */
+  readonly lastWords?: readonly LastWords[];
   readonly around: Surroundings;
 }
 
@@ -106,6 +109,7 @@ export function firesOf(rows: DiagnoseRows, from: Date, to: Date): Fire[] {
           shards: keyed.shards.get(key) ?? [],
           attempts: keyed.attempts.get(key) ?? [],
           kills: rows.kills ?? [],
+          lastWords: (rows.lastWords ?? []).filter(({ fireTime }) => fireTime.getTime() === ms),
           staleWrites: keyed.staleWrites.get(key) ?? [],
           calls: calls.get(callPrefix(job.job, ms, execution)) ?? null,
           inTheWay: inTheWayOf(own, ms),

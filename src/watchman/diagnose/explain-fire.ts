@@ -209,7 +209,18 @@ function scheduleInWords({ definition }: JobVersionRow, fromMs: number): string 
 }
 
 function emptyFire({ jobId, job }: FireJob, fireTime: Date): Fire {
-  const nothing = { execution: null, shards: [], attempts: [], kills: [], staleWrites: [], calls: null };
+  const nothing = { execution: null, shards: [], attempts: [], staleWrites: [], calls: null };
+  const unheard = { kills: [], lastWords: [] };
   const alone = { inTheWay: null, twins: [] };
-  return { jobId, job, fireTime, expected: false, version: null, passed: false, ...nothing, ...alone };
+  return {
+    jobId,
+    job,
+    fireTime,
+    expected: false,
+    version: null,
+    passed: false,
+    ...nothing,
+    ...unheard,
+    ...alone,
+  };
 }

@@ -7,6 +7,7 @@ import type {
 } from "../../store/diagnose/fire-rows.ts";
 import type { CallCount } from "../../store/diagnose/open-effects.ts";
 import type { Evidence } from "./diagnosis.ts";
+import type { LastWords } from "./job-log.ts";
 import type { MemoryKill } from "./oom-journal.ts";
 
 export interface Fire {
@@ -26,6 +27,8 @@ export interface Fire {
   readonly attempts: readonly FireAttempt[];
   /** Kills for want of memory, of any host and time. */
   readonly kills: readonly MemoryKill[];
+  /** What its attempts said last, where somebody has brought the job's log. */
+  readonly lastWords: readonly LastWords[];
   readonly staleWrites: readonly FireStaleWrite[];
   /** Null: nobody asked the guard, or it knows no call. */
   readonly calls: CallCount | null;

@@ -1,7 +1,7 @@
 /** Executions that began: failed for good, or neither ended nor worked on. */
 import type { FireAttempt } from "../../store/diagnose/fire-rows.ts";
 import type { Surroundings } from "../../store/diagnose/surroundings.ts";
-import { causeOfAttempt, isKilled, isRefusedByHost } from "./attempt-cause.ts";
+import { causeOfAttempt, type Heard, isKilled, isRefusedByHost } from "./attempt-cause.ts";
 import type { Diagnosis, Evidence } from "./diagnosis.ts";
 import { type Fire, shardEvidence } from "./fire.ts";
 import { type Reading, reading } from "./reading.ts";
@@ -16,7 +16,7 @@ export function judgeFailed(fire: Fire): Diagnosis {
   const last = failed
     .map((shard) => lastAttempt(fire.attempts, shard.shardNo))
     .filter((one) => one !== undefined);
-  const why = worst(last, failed.map(shardEvidence), fire.kills);
+  const why = worst(last, failed.map(shardEvidence), fire);
   const count = `${failed.length} of ${fire.shards.length} shard(s) failed for good`;
   const written = proofOfWrites(fire);
   const siblings = succeeded > 0 && fire.shards.length > 1;
@@ -58,7 +58,7 @@ export function judgeUnfinished(fire: Fire, { now }: Surroundings): Diagnosis | 
   const looping = killed.find((attempt) => count(killed, attempt.shardNo) >= reclaimLoop);
   if (idle.length === 0 && !looping) return null;
   const shardNo = idle[0]?.shardNo ?? looping!.shardNo;
-  const why = causeOfAttempt(lastAttempt(killed, shardNo)!, fire.kills);
+  const why = causeOfAttempt(lastAttempt(killed, shardNo)!, fire);
   const times = count(killed, shardNo);
   const text =
     idle.length > 0
@@ -76,8 +76,8 @@ function count(attempts: readonly FireAttempt[], shardNo: number): number {
 }
 
 /** The cause that most of the shards share; of equally many, the first. */
-function worst(last: readonly FireAttempt[], shards: readonly Evidence[], kills: Fire["kills"]): Reading {
-  const readings = last.map((attempt) => causeOfAttempt(attempt, kills));
+function worst(last: readonly FireAttempt[], shards: readonly Evidence[], heard: Heard): Reading {
+  const readings = last.map((attempt) => causeOfAttempt(attempt, heard));
   if (readings.length === 0) return reading("unknown", false, "no attempt of it is recorded", shards);
   const tally = new Map<string, number>();
   for (const { cause } of readings) tally.set(cause, (tally.get(cause) ?? 0) + 1);

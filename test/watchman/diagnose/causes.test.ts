@@ -159,6 +159,24 @@ test("an opening that waits for a lock right now is named, with who is in the wa
   expect(wait?.row.blockedBy).toHaveLength(1);
 });
 
+test("a forgotten transaction that holds the job's row is named, though nobody queues behind it", async () => {
+  const bench = await Bench.open();
+  const job = await bench.apply(testJob("settlement"));
+  await bench.executor();
+  await bench.plan(job, [await bench.at(-120_000)]);
+  await bench.db.query("UPDATE escapement.execution SET planned_at = fire_time - interval '2 minutes'");
+  await bench.db.query("UPDATE escapement.leader SET acquired_at = clock_timestamp() - interval '1 hour'");
+  await bench.db.query("UPDATE escapement.executor SET started_at = clock_timestamp() - interval '1 hour'");
+  const [from, to] = [await bench.at(-3_600_000), await bench.at(60_000)];
+  const { rows } = await readWindow(bench.db, { jobId: job.jobId, from, to });
+  // A real one must be half a minute old: that is on the hosts, in test/hosts/watchman.
+  expect(rows.around.lockHolders).toEqual([]);
+  const lockHolders = [{ pid: 7, application: "psql", since: from }];
+  const found = diagnoseWindow({ ...rows, around: { ...rows.around, lockHolders } }, from, to).diagnoses;
+  expect(found.map(brief)).toEqual(["never-fired lock-wait?"]);
+  expect(found[0]!.text).toContain("session 7 (psql) has held locks");
+});
+
 test("a call that was repeated at a receiver that takes a repeat for a new one", async () => {
   const bench = await Bench.open();
   const guard = await guardDatabase();
