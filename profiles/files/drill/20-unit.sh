@@ -100,8 +100,18 @@ unit_inject() {
       kill -STOP "$s_pid"
       ;;
     stop) systemctl stop --no-block -- "$o_unit" ;;
-    memory-limit) systemctl set-property --runtime -- "$o_unit" "MemoryMax=$o_limitBytes" ;;
+    memory-limit) limit_memory ;;
   esac
+}
+
+# With control groups of the first version the kernel takes no limit below what is in use now, where
+# the second one ends a process for it. It is ended here, then, and starts again under the limit.
+limit_memory() {
+  systemctl set-property --runtime -- "$o_unit" "MemoryMax=$o_limitBytes"
+  kernel_limit
+  if [ "$memory_limit" != unknown ] && [ "$memory_limit" -gt "$((o_limitBytes + 4096))" ] && same_process; then
+    kill -KILL "$s_pid"
+  fi
 }
 
 # Sets `effect` and `facts`.

@@ -128,6 +128,7 @@ finish_run() {
     take_lock 20
     if ! has_event ended; then
       [ ! -e "$run/injecting" ] || [ $group != unit ] || unit_tidy 2>>"$run/said"
+      [ ! -e "$run/injecting" ] || try_again 2>>"$run/said"
       residue=$(residue_of_run)
       count=$(printf %s "$residue" | grep -c .)
       # Whoever did this was killed before the last line: one audit is enough.
@@ -143,6 +144,21 @@ finish_run() {
   case ${1:-} in run | main-gone) ;; *) systemctl stop --no-block "$prefix-$id.service" 2>/dev/null ;; esac
   # Last: the keeper may be who says this.
   disarm
+}
+
+# What a timer of ours started in the middle of the fault, and failed for it, has its turn now.
+try_again() {
+  boot_ms
+  end=$((now + 10000))
+  for failed in $(systemctl list-units --failed --plain --no-legend --no-pager 'escapement-*.service' | awk '{ print $1 }'); do
+    case " ${s_failed:-} " in *" $failed "*) continue ;; esac
+    [ "$(systemctl show -p Type --value -- "$failed")" = oneshot ] || continue
+    until timeout 5 systemctl start -- "$failed"; do
+      boot_ms
+      [ "$now" -lt $end ] || break
+      sleep 0.5
+    done
+  done
 }
 
 settle() {

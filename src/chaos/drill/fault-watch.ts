@@ -202,13 +202,15 @@ export class FaultWatch {
   #outcome(state: "ended" | "lost"): WatchedFault {
     const { targetHost, clock } = this.#scene;
     const restored = this.#events.find(({ event }) => event === "restored");
+    // Its time since boot began anew: that says nothing about how long ago it was.
+    const dated = restored?.detail.rebooted === true ? undefined : restored;
     const last = this.#events.at(-1);
     return {
       state,
       events: this.#events,
       faultAtMs: this.#faultAtMs,
       restoredAtMs: restored
-        ? (targetHost.whenMs(restored.bootMs) ?? clock.nowMs())
+        ? ((dated && targetHost.whenMs(dated.bootMs)) ?? clock.nowMs())
         : last
           ? clock.nowMs()
           : null,

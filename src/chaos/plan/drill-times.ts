@@ -46,9 +46,16 @@ export function drillTimes(variant: DrillVariant, settle: SettleRules, leases: L
     leases["executor-lease-and-reclaim"],
     leases["scheduler-lease-and-retry"],
     variant.fault.kind === "cut" ? 2 * holdMs : 0,
+    aheadOfTheStoreMs(variant) + settle.minimumMs,
   );
   const expectedMs = holdMs + settleMs + (settle.quietReads - 1) * settle.readEveryMs;
   return { holdMs, limitMs, settleMs, expectedMs };
+}
+
+/** Set back, the clock that decides goes over a span a second time: until it is through, nothing new comes due. */
+function aheadOfTheStoreMs({ fault, target }: DrillVariant): number {
+  if (fault.kind !== "clock" || target.role !== "record-store") return 0;
+  return Math.max(0, fault.offsetSeconds) * 1_000;
 }
 
 function holdOf(hold: DrillHold, leases: LeaseTimes): number {

@@ -35,7 +35,7 @@ export function briefly({ title, definition, variant }: ShippedVariant): Shipped
     definition: {
       ...definition,
       steadyState: { ...definition.steadyState, noCriticalAlerts: false },
-      load: { jobs: 1, everyMs: 500, shards: 2, shardMs: 400, obligations: 1 },
+      load: { jobs: 1, everyMs: 1_000, shards: 2, shardMs: 700, obligations: 1 },
       settle: { minimumMs: 500, quietReads: 2, readEveryMs: 200, deadlineMs: 120_000 },
       variants: [brief],
     },
