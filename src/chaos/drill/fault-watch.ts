@@ -77,11 +77,30 @@ export class FaultWatch {
   async run(): Promise<WatchedFault> {
     const { order, targetHost } = this.#scene;
     const deadline = monotonicMs() + order.limitSeconds * 1_000 + graceMs;
+    // A host that does not answer holds up whoever asks it, and must not hold up the look at the records.
+    const over = new AbortController();
+    const sampling = this.#keepSampling(over.signal);
+    try {
+      return await this.#watch(targetHost, deadline);
+    } finally {
+      over.abort();
+      await sampling;
+    }
+  }
+
+  async #keepSampling(over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      await this.sample();
+      await sleep(everyMs, over);
+    }
+  }
+
+  async #watch(targetHost: WatchedHost, deadline: number): Promise<WatchedFault> {
     for (let pass = 0; ; pass++) {
       const state = await this.#follow();
       if (state === "ended") return this.#outcome("ended");
       if (state === "lost" || monotonicMs() > deadline) return this.#outcome("lost");
-      await Promise.all([this.sample(), pass % lookEvery === 0 ? this.look() : undefined]);
+      if (pass % lookEvery === 0) await this.look();
       this.#halted ??= this.#stopReason() ?? this.#rule();
       if (this.#halted !== undefined && !this.#haltDone) await this.#halt(targetHost);
       await sleep(everyMs);
@@ -94,11 +113,10 @@ export class FaultWatch {
     try {
       const sample = await sampleCluster(db);
       const { leader } = sample;
-      if (this.#faultAtMs !== null) {
-        book.noteSample(order, target, before, sample);
-        const moved = leader.epoch > before.leader.epoch && leader.node !== before.leader.node;
-        if (leader.alive && moved) this.leaderMovedAtMs ??= clock.nowMs();
-      }
+      if (this.#faultAtMs !== null) book.noteSample(order, target, before, sample);
+      // A host without power tells of its fault only when it is back: this may be long before that.
+      const moved = leader.epoch > before.leader.epoch && leader.node !== before.leader.node;
+      if (leader.alive && moved) this.leaderMovedAtMs ??= clock.nowMs();
       this.#backlog = sample.backlog;
       return sample;
     } catch (error) {

@@ -40,7 +40,8 @@ export class Controller {
     const isOver = () => this.process.exitCode !== null;
     await until(() => this.said.includes(words) || isOver(), { what: words, deadlineMs: 120_000 });
     // What it said last may still be on its way here.
-    if (isOver()) await until(() => this.said.includes(words), { what: `${words} in: ${this.said}`, deadlineMs: 2_000 });
+    if (isOver())
+      await until(() => this.said.includes(words), { what: `${words} in: ${this.said}`, deadlineMs: 2_000 });
   }
 
   async end(signal: NodeJS.Signals): Promise<number | null> {
