@@ -4,7 +4,7 @@
  * reason. `parseGathered` (gathered.ts) makes one of the gather script's
  * output; profiles and findings read it.
  */
-import type { Fact, ListFact } from "./fact.ts";
+import type { Fact, ListFact } from "../base/fact.ts";
 
 export interface HostFacts {
   /** Known where the host's reply arrived to its last line; else what is wrong with it. */

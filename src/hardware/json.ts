@@ -1,5 +1,5 @@
 /** Careful steps through JSON of a shape that no one promised. */
-import { type Fact, known, unknown } from "./fact.ts";
+import { type Fact, known, unknown } from "../base/fact.ts";
 import type { Output } from "./output.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Saved outputs that can be read one by one: the parser of each kind, what its facts say about a host, and the checks it serves. */
 
-import type { Fact } from "./fact.ts";
-import { factValue, known, mapFact, unknown } from "./fact.ts";
+import type { Fact } from "../base/fact.ts";
+import { factValue, known, mapFact, unknown } from "../base/fact.ts";
 import { type Examination, examine } from "./findings/examine.ts";
 import { parseGathered } from "./gather/gathered.ts";
 import { blame } from "./gather/section-reader.ts";

@@ -1,7 +1,7 @@
 /** What the time daemon of this very host says of itself: asked by processes that run here, once a minute. */
 import { execFile } from "node:child_process";
 import { z } from "zod";
-import { factValue, isKnown } from "./fact.ts";
+import { factValue, isKnown } from "../base/fact.ts";
 import { gatherCommands } from "./gather/commands.ts";
 import type { Output } from "./output.ts";
 import { parseChronyConf } from "./parse/chrony-conf.ts";

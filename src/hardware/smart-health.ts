@@ -1,5 +1,5 @@
 /** What counters of a drive mean, whichever tool printed them. */
-import { type Fact, fromValue, known, type ListFact, listFact, unknown } from "./fact.ts";
+import { type Fact, fromValue, known, type ListFact, listFact, unknown } from "../base/fact.ts";
 
 export interface AtaAttribute {
   readonly id: number;

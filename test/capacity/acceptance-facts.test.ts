@@ -1,5 +1,6 @@
 /** The acceptance tests on facts, as a host that is asked over the network gives them. */
 import { expect, test } from "vitest";
+import type { Fact } from "../../src/base/fact.ts";
 import {
   type AcceptanceRequirement,
   acceptMachine,
@@ -10,12 +11,7 @@ import {
   judgeRaidCache,
   judgeWriteCache,
 } from "../../src/capacity/acceptance/judge-disk.ts";
-import type {
-  DiskFacts,
-  Fact,
-  MachineFacts,
-  RaidFacts,
-} from "../../src/capacity/acceptance/machine-facts.ts";
+import type { DiskFacts, MachineFacts, RaidFacts } from "../../src/capacity/acceptance/machine-facts.ts";
 import type { Verdict } from "../../src/capacity/acceptance/verdict.ts";
 import type { HostFacts } from "../../src/hardware/host-facts.ts";
 import { factsOf } from "./acceptance-from-text.ts";

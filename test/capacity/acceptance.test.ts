@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import type { Fact } from "../../src/base/fact.ts";
 import { judgeCapacity, judgeFlushRate, judgeWriteCache } from "../../src/capacity/acceptance/judge-disk.ts";
-import type { DiskFacts, Fact } from "../../src/capacity/acceptance/machine-facts.ts";
+import type { DiskFacts } from "../../src/capacity/acceptance/machine-facts.ts";
 import type { Verdict } from "../../src/capacity/acceptance/verdict.ts";
 import { runEscapement } from "../support/processes.ts";
 import { fromText, got, none } from "./acceptance-from-text.ts";

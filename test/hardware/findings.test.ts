@@ -1,6 +1,6 @@
 /** Findings that need facts of more than one tool, or of the kernel's own files. */
 import { describe, expect, test } from "vitest";
-import { known, unknown } from "../../src/hardware/fact.ts";
+import { known, unknown } from "../../src/base/fact.ts";
 import { acrossHosts } from "../../src/hardware/findings/across-hosts.ts";
 import { examine } from "../../src/hardware/findings/examine.ts";
 import type { CheckContext } from "../../src/hardware/findings/verdict.ts";

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { cpus, hostname, release, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { factValue } from "../../src/hardware/fact.ts";
+import { factValue } from "../../src/base/fact.ts";
 import { examine } from "../../src/hardware/findings/examine.ts";
 import { gatherCommands } from "../../src/hardware/gather/commands.ts";
 import { gatherScript } from "../../src/hardware/gather/gather-script.ts";

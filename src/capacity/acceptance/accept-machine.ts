@@ -1,4 +1,6 @@
 /** Runs the acceptance tests of a role over the facts of one machine. Pure: who gathered the facts, and how, is not its business. */
+
+import { unknown as notKnown } from "../../base/fact.ts";
 import { formatFigure } from "../format.ts";
 import type { SheetRequirement } from "../procurement/page.ts";
 import { judgeClockOffset, judgeTimeZone } from "./judge-clock.ts";
@@ -13,7 +15,7 @@ import {
 import { judgeEcc, judgeMemory, judgeMemorySpeed } from "./judge-memory.ts";
 import { judgePowerSupplies } from "./judge-power.ts";
 import { judgeClockSource, judgeCores, judgeNumaNodes } from "./judge-processor.ts";
-import { type DiskFacts, type MachineFacts, notKnown } from "./machine-facts.ts";
+import type { DiskFacts, MachineFacts } from "./machine-facts.ts";
 import { unknown, type Verdict } from "./verdict.ts";
 
 /** What acceptance takes of a requirement. */

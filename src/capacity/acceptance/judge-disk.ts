@@ -1,19 +1,14 @@
 /** Disk: room, cache, flushes, writes; the RAID controller's cache; the network. */
+
+import { factValue, seenOf, whyUnknown } from "../../base/fact.ts";
 import { decimalBytes } from "../format.ts";
 import { suspicion } from "../iops/media.ts";
-import {
-  type DiskFacts,
-  factValue,
-  type MachineFacts,
-  type RaidFacts,
-  reasonOf,
-  seenOf,
-} from "./machine-facts.ts";
+import type { DiskFacts, MachineFacts, RaidFacts } from "./machine-facts.ts";
 import { fail, pass, passIf, unknown, type Verdict } from "./verdict.ts";
 
 export function judgeCapacity({ totalBytes }: DiskFacts, leastBytes: number): Verdict {
   const bytes = factValue(totalBytes);
-  if (bytes === undefined) return unknown(reasonOf(totalBytes));
+  if (bytes === undefined) return unknown(whyUnknown(totalBytes));
   return passIf(bytes >= leastBytes, `${decimalBytes(bytes)} on the file system`);
 }
 
@@ -23,7 +18,7 @@ export function judgeWriteCache({ hasVolatileCache, powerLossProtection }: DiskF
   if (isProtected === true) return pass("the drive keeps what it confirmed");
   const isVolatile = factValue(hasVolatileCache);
   if (isVolatile === false) return pass("no volatile write cache");
-  if (isVolatile === undefined) return unknown(reasonOf(hasVolatileCache));
+  if (isVolatile === undefined) return unknown(whyUnknown(hasVolatileCache));
   if (isProtected === false) return fail("a write-back cache without protection");
   return unknown(
     "the drive has a write-back cache; whether it is protected cannot be seen here: compare the flush rate, ask the maker",
@@ -32,7 +27,7 @@ export function judgeWriteCache({ hasVolatileCache, powerLossProtection }: DiskF
 
 export function judgeFlushRate({ flushesPerSecond, isTurning }: DiskFacts, least: number): Verdict {
   const rate = factValue(flushesPerSecond);
-  if (rate === undefined) return unknown(reasonOf(flushesPerSecond));
+  if (rate === undefined) return unknown(whyUnknown(flushesPerSecond));
   const lie = suspicion(factValue(isTurning) === true, rate, false);
   if (lie) return fail(lie);
   return passIf(rate >= least, `${Math.round(rate)} flushes a second`);
@@ -40,7 +35,7 @@ export function judgeFlushRate({ flushesPerSecond, isTurning }: DiskFacts, least
 
 export function judgeWriteIops({ writeIops }: DiskFacts, least: number): Verdict {
   const rate = factValue(writeIops);
-  if (rate === undefined) return unknown(reasonOf(writeIops));
+  if (rate === undefined) return unknown(whyUnknown(writeIops));
   return passIf(rate >= least, `${Math.round(rate)} writes a second`);
 }
 
@@ -53,7 +48,7 @@ export function judgeRaidCache(raid: MachineFacts["raid"]): Verdict {
   if (raid.known.length === 0) return fail("no RAID controller is there");
   if (caching.length === 0) return fail("the controller has no cache");
   const open = caching.flatMap(({ backupIsGood, cachesWithoutBackup }) =>
-    [reasonOf(backupIsGood), reasonOf(cachesWithoutBackup)].filter((reason) => reason !== ""),
+    [whyUnknown(backupIsGood), whyUnknown(cachesWithoutBackup)].filter((reason) => reason !== ""),
   );
   return open.length > 0
     ? unknown([...new Set(open)].join("; "))
@@ -80,7 +75,9 @@ export function judgeNetworkSpeed(nics: MachineFacts["nics"], leastGigabits: num
     .map(({ name, speedMbps }) => ({ name, speed: factValue(speedMbps) ?? 0 }))
     .filter(({ speed }) => speed > 0);
   if (speeds.length === 0)
-    return unknown(up.length > 0 ? "no link that is up tells its speed" : reasonOf(nics) || "no link is up");
+    return unknown(
+      up.length > 0 ? "no link that is up tells its speed" : whyUnknown(nics) || "no link is up",
+    );
   const best = speeds.reduce((most, one) => (one.speed > most.speed ? one : most));
   const seen = `${best.name} at ${best.speed / 1_000} Gbit/s`;
   if (best.speed >= leastGigabits * 1_000) return pass(seen);

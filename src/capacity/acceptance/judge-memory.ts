@@ -1,6 +1,8 @@
 /** Memory: size, error correction, speed. */
+
+import { factValue, seenOf, whyUnknown } from "../../base/fact.ts";
 import { counted, formatValue } from "../format.ts";
-import { factValue, type MachineFacts, reasonOf, seenOf } from "./machine-facts.ts";
+import type { MachineFacts } from "./machine-facts.ts";
 import { fail, pass, passIf, unknown, type Verdict } from "./verdict.ts";
 
 type MemoryFacts = MachineFacts["memory"];
@@ -16,8 +18,8 @@ export function judgeMemory({ dimms, totalBytes }: MemoryFacts, leastBytes: numb
   if (modules.length > 0 && (plugged >= leastBytes || "known" in dimms))
     return passIf(plugged >= leastBytes, listed);
   const bytes = factValue(totalBytes);
-  const why = reasonOf(dimms) || "the firmware lists no module";
-  if (bytes === undefined) return unknown(`${why}; ${reasonOf(totalBytes)}`);
+  const why = whyUnknown(dimms) || "the firmware lists no module";
+  if (bytes === undefined) return unknown(`${why}; ${whyUnknown(totalBytes)}`);
   const seen = `the kernel sees ${formatValue(bytes, "memory")}`;
   if (bytes >= leastBytes) return pass(seen);
   if (bytes < leastBytes * (1 - hiddenShare)) return fail(seen);
@@ -26,7 +28,7 @@ export function judgeMemory({ dimms, totalBytes }: MemoryFacts, leastBytes: numb
 
 export function judgeEcc({ ecc }: MemoryFacts): Verdict {
   const kind = factValue(ecc);
-  if (kind === undefined) return unknown(reasonOf(ecc));
+  if (kind === undefined) return unknown(whyUnknown(ecc));
   if (/^(none|parity)$/.test(kind)) return fail(`error correction: ${kind}`);
   // CRC finds errors on the way to a module; whether bits in it are corrected is not told.
   return kind === "crc" ? unknown("error correction: crc") : pass(`error correction: ${kind}`);
@@ -34,7 +36,7 @@ export function judgeEcc({ ecc }: MemoryFacts): Verdict {
 
 export function judgeMemorySpeed({ dimms }: MemoryFacts): Verdict {
   const modules = seenOf(dimms);
-  if (modules.length === 0) return unknown(reasonOf(dimms) || "the firmware lists no memory module");
+  if (modules.length === 0) return unknown(whyUnknown(dimms) || "the firmware lists no memory module");
   const speeds = modules.map(({ ratedMtps, configuredMtps }) => ({
     rated: factValue(ratedMtps),
     runs: factValue(configuredMtps),

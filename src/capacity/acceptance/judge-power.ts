@@ -1,6 +1,8 @@
 /** Power supplies: present, fed, in order. */
+
+import { factValue, seenOf, whyUnknown } from "../../base/fact.ts";
 import { counted } from "../format.ts";
-import { factValue, type MachineFacts, reasonOf, type SupplyFacts, seenOf } from "./machine-facts.ts";
+import type { MachineFacts, SupplyFacts } from "./machine-facts.ts";
 import { fail, pass, unknown, type Verdict } from "./verdict.ts";
 
 export function judgePowerSupplies({ supplies }: MachineFacts["power"], atLeast: number): Verdict {
@@ -17,7 +19,7 @@ export function judgePowerSupplies({ supplies }: MachineFacts["power"], atLeast:
   if ("known" in supplies && seen.length > 0 && maybe < atLeast)
     return fail(`${counted(present, "supply", "supplies")} present`);
   return unknown(
-    `${counted(good.length, "supply", "supplies")} known to be in order; ${reasonOf(supplies) || "the others do not tell"}`,
+    `${counted(good.length, "supply", "supplies")} known to be in order; ${whyUnknown(supplies) || "the others do not tell"}`,
   );
 }
 

@@ -4,12 +4,7 @@
  * have this shape too, so they can be handed in as they are.
  */
 
-export type Fact<T> = { readonly known: T } | { readonly unknown: string };
-
-/** Known only when it was read to its end; what was seen of a list that may be cut counts against the machine, never for it. */
-export type ListFact<T> =
-  | { readonly known: readonly T[] }
-  | { readonly unknown: string; readonly seen?: readonly T[] };
+import type { Fact, ListFact } from "../../base/fact.ts";
 
 export interface MachineFacts {
   readonly cpu: {
@@ -83,26 +78,4 @@ export interface DiskFacts {
   readonly flushesPerSecond: Fact<number>;
   /** Random 8 KiB writes. */
   readonly writeIops: Fact<number>;
-}
-
-export const known = <T>(value: T): { readonly known: T } => ({ known: value });
-export const notKnown = (reason: string): { readonly unknown: string } => ({ unknown: reason });
-
-/** The value, or undefined. */
-export function factValue<T>(fact: Fact<T>): T | undefined {
-  return "known" in fact ? fact.known : undefined;
-}
-
-/** Why a fact is not known; empty when it is. */
-export function reasonOf(fact: Fact<unknown> | ListFact<unknown>): string {
-  return "known" in fact ? "" : fact.unknown;
-}
-
-export function seenOf<T>(list: ListFact<T>): readonly T[] {
-  return "known" in list ? list.known : (list.seen ?? []);
-}
-
-/** A value that may be missing, as a fact. */
-export function factOf<T>(value: T | undefined, reason: string): Fact<T> {
-  return value === undefined ? notKnown(reason) : known(value);
 }

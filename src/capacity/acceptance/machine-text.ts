@@ -1,14 +1,8 @@
 /** Turns what the kernel and the machine's tools print into the facts that acceptance looks at. */
+
+import { type Fact, fromValue, unknown } from "../../base/fact.ts";
 import { parseCores, parseNumaNodes, parseSockets } from "./cpu-text.ts";
-import {
-  type Fact,
-  factOf,
-  type LinkFacts,
-  type MachineFacts,
-  type ModuleFacts,
-  notKnown,
-  type SupplyFacts,
-} from "./machine-facts.ts";
+import type { LinkFacts, MachineFacts, ModuleFacts, SupplyFacts } from "./machine-facts.ts";
 import { type RaidReadings, raidFacts } from "./raid-text.ts";
 import type { Reading } from "./verdict.ts";
 
@@ -52,7 +46,7 @@ export function machineFacts(readings: MachineReadings): MachineFacts {
 }
 
 function wordOf({ text, reason }: Reading, otherwise: string): Fact<string> {
-  return factOf(text?.trim() || undefined, reason || otherwise);
+  return fromValue(text?.trim() || undefined, reason || otherwise);
 }
 
 export function cpuFacts({
@@ -60,7 +54,7 @@ export function cpuFacts({
   numaOnline,
 }: Pick<MachineReadings, "cpuinfo" | "numaOnline">): MachineFacts["cpu"] {
   const parsed = <T>({ text, reason }: Reading, parse: (text: string) => T | undefined, otherwise: string) =>
-    factOf(text === undefined ? undefined : parse(text), reason || otherwise);
+    fromValue(text === undefined ? undefined : parse(text), reason || otherwise);
   const nodes = parsed(numaOnline, parseNumaNodes, "the kernel does not tell the NUMA nodes");
   return {
     cores: parsed(cpuinfo, parseCores, "the kernel lists no processor"),
@@ -79,14 +73,14 @@ export function memoryFacts({
 }: MemoryReadings): MachineFacts["memory"] {
   const kilobytes = /^MemTotal:\s*(\d+)\s*kB/m.exec(meminfo.text ?? "")?.[1];
   return {
-    totalBytes: factOf(
+    totalBytes: fromValue(
       kilobytes === undefined ? undefined : Number(kilobytes) * 1_024,
       meminfo.reason || "the kernel does not tell its memory",
     ),
     ecc: eccFact(memoryArrays, edac),
     dimms:
       memoryModules.text === undefined
-        ? notKnown(memoryModules.reason)
+        ? unknown(memoryModules.reason)
         : { known: parseModules(memoryModules.text) },
   };
 }
@@ -101,7 +95,7 @@ function eccFact(arrays: Reading, edac: Reading): Fact<string> {
   if (first !== undefined && types.every((type) => /^(none|parity)$/.test(type))) return { known: first };
   const watched = edac.text?.trim().split(/\s+/).join(", ");
   if (watched) return { known: `the kernel watches ${watched}` };
-  return notKnown(
+  return unknown(
     types.length > 0 ? `the firmware says ${types.join(", ")}` : `${arrays.reason}; ${edac.reason}`,
   );
 }
@@ -127,7 +121,7 @@ export function parseModules(text: string): ModuleFacts[] {
 
 function speed(block: string, label: string): Fact<number> {
   const value = new RegExp(`^\\s*${label}:\\s*(\\d+)\\s*(?:MT/s|MHz)`, "m").exec(block)?.[1];
-  return factOf(value === undefined ? undefined : Number(value), "the firmware does not tell the speed");
+  return fromValue(value === undefined ? undefined : Number(value), "the firmware does not tell the speed");
 }
 
 const noInput = /AC lost|input lost|out-of-range/i;
@@ -145,7 +139,7 @@ export function supplyFacts({
     .map((row): SupplyFacts => {
       const state = row.slice(4).join(",").trim();
       const isTold = /Presence detected/i.test(state) || noInput.test(state) || failing.test(state);
-      const fact = (value: boolean) => (isTold ? { known: value } : notKnown("no state is told"));
+      const fact = (value: boolean) => (isTold ? { known: value } : unknown("no state is told"));
       return {
         name: `${row[0]!.trim()} (${state || "no state"})`,
         isPresent: fact(true),
@@ -155,7 +149,7 @@ export function supplyFacts({
     });
   if (rows.some(({ isPresent }) => "known" in isPresent)) return { known: rows };
   const why = `the management controller was not read (${sdr.reason || "it names no presence"})`;
-  if (powerSupplies.text === undefined) return notKnown(`${why}; ${powerSupplies.reason}`);
+  if (powerSupplies.text === undefined) return unknown(`${why}; ${powerSupplies.reason}`);
   const seen = powerSupplies.text
     .split(/\n\s*\n/)
     .filter((block) => block.includes("System Power Supply"))
@@ -165,15 +159,15 @@ export function supplyFacts({
       return {
         name: `supply ${i + 1} of the firmware's list`,
         isPresent: { known: /^Present/i.test(status) },
-        hasInput: notKnown("the firmware does not tell"),
-        isHealthy: factOf(health, `the firmware says ${status || "nothing"}`),
+        hasInput: unknown("the firmware does not tell"),
+        isHealthy: fromValue(health, `the firmware says ${status || "nothing"}`),
       };
     });
   return { unknown: why, seen };
 }
 
 export function linkFacts({ text, reason }: Reading): MachineFacts["nics"] {
-  if (text === undefined) return notKnown(reason);
+  if (text === undefined) return unknown(reason);
   const lines = text
     .trim()
     .split("\n")
@@ -182,11 +176,11 @@ export function linkFacts({ text, reason }: Reading): MachineFacts["nics"] {
     known: lines.map(
       ([name = "", carrier, speedText]): LinkFacts => ({
         name,
-        hasCarrier: factOf(
+        hasCarrier: fromValue(
           carrier === "1" ? true : carrier === "0" ? false : undefined,
           "the link does not tell",
         ),
-        speedMbps: factOf(
+        speedMbps: fromValue(
           Number(speedText) > 0 ? Number(speedText) : undefined,
           "the link does not tell its speed",
         ),
@@ -200,7 +194,7 @@ export function ntpFacts(tracking: Reading): MachineFacts["clock"]["ntp"] {
   const text = tracking.text?.trim();
   const fields = text?.split("\n").at(-1)?.split(",") ?? [];
   if (!text || fields.length < 14 || !Number.isFinite(Number(fields[4]))) {
-    const fact = notKnown(
+    const fact = unknown(
       text
         ? `chronyc printed ${JSON.stringify(text.slice(0, 80))}`
         : tracking.reason || "chronyc printed nothing",

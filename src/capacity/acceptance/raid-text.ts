@@ -1,5 +1,6 @@
 /** Reads what the tools of RAID controllers print. */
-import { type Fact, type MachineFacts, notKnown, type RaidFacts } from "./machine-facts.ts";
+import { type Fact, unknown } from "../../base/fact.ts";
+import type { MachineFacts, RaidFacts } from "./machine-facts.ts";
 import type { Reading } from "./verdict.ts";
 
 export interface RaidReadings {
@@ -17,14 +18,14 @@ export function raidFacts({ storcli, ssacli, raidControllers }: RaidReadings): M
   const fromSsacli = ssacli.text === undefined ? undefined : parseSsacli(ssacli.text);
   if (fromSsacli) return fromSsacli;
   if (raidControllers.text === undefined)
-    return notKnown(`${storcli.reason}; ${ssacli.reason}; ${raidControllers.reason}`);
+    return unknown(`${storcli.reason}; ${ssacli.reason}; ${raidControllers.reason}`);
   if (raidControllers.text.trim() === "") return { known: [] };
-  return notKnown(
+  return unknown(
     `a RAID controller is there, but its tool tells nothing: ${storcli.reason || "no controller"}; ${ssacli.reason}`,
   );
 }
 
-const untold = notKnown("the tool does not tell");
+const untold = unknown("the tool does not tell");
 
 function controller(
   backup: Fact<string>,
@@ -52,7 +53,7 @@ function parseStorcli(text: string): MachineFacts["raid"] | undefined {
   try {
     controllers = (JSON.parse(text) as { Controllers?: StorcliController[] }).Controllers ?? [];
   } catch {
-    return notKnown("the controller's tool printed no JSON");
+    return unknown("the controller's tool printed no JSON");
   }
   const found = controllers.filter((one) => one["Command Status"]?.Status === "Success");
   if (found.length === 0) return undefined;

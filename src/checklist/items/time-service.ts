@@ -1,5 +1,5 @@
 /** The time service of one host, read in one trip: what runs, what it says of itself, and how leap seconds are taken. */
-import { factValue, reasonOf, seenOf } from "../../hardware/fact.ts";
+import { factValue, reasonOf, seenOf } from "../../base/fact.ts";
 import type { Output } from "../../hardware/output.ts";
 import { parseChronyConf } from "../../hardware/parse/chrony-conf.ts";
 import { parseChronycSources } from "../../hardware/parse/chronyc-sources.ts";

@@ -1,5 +1,5 @@
 /** The facts of one host in a few lines for people. */
-import { type Fact, factValue, isKnown, seenOf } from "../../hardware/fact.ts";
+import { type Fact, factValue, isKnown, seenOf } from "../../base/fact.ts";
 import type { DiskFacts, HostFacts, RaidController } from "../../hardware/host-facts.ts";
 
 /** @returns a label and a text for each line; what is not known shows as a question mark */

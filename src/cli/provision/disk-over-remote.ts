@@ -1,8 +1,9 @@
 /** Looks at the disk under a folder of a host, and measures it when asked: one exec, nothing left behind. */
 import { randomBytes } from "node:crypto";
+import { fromValue } from "../../base/fact.ts";
 import { unknownDisk } from "../../capacity/acceptance/accept-machine.ts";
 import { parseFio, parsePgTestFsync } from "../../capacity/acceptance/disk-output.ts";
-import { type DiskFacts, factOf } from "../../capacity/acceptance/machine-facts.ts";
+import type { DiskFacts } from "../../capacity/acceptance/machine-facts.ts";
 import type { Remote } from "../../remote/remote.ts";
 
 const lookDeadlineMs = 20_000;
@@ -60,12 +61,12 @@ export async function readDiskOver(remote: Remote, folder: string, measure: bool
   const notMeasured = measure ? "pg_test_fsync is not installed there" : "not measured: add --measure";
   const notWritten = measure ? "fio is not installed there" : "not measured: add --measure";
   return {
-    totalBytes: factOf(Number.isFinite(size) && size > 0 ? size : undefined, "df does not tell"),
-    hasVolatileCache: factOf(cache ? cache === "write back" : undefined, untold),
+    totalBytes: fromValue(Number.isFinite(size) && size > 0 ? size : undefined, "df does not tell"),
+    hasVolatileCache: fromValue(cache ? cache === "write back" : undefined, untold),
     powerLossProtection: { unknown: "only the drive's maker can tell" },
     // A virtual disk calls itself turning by default, whatever lies below it.
-    isTurning: factOf(turning && !/^x?vd/.test(device) ? turning === "1" : undefined, untold),
-    flushesPerSecond: factOf(parsePgTestFsync(sections.get("flushes") ?? ""), notMeasured),
-    writeIops: factOf(parseFio(sections.get("writes") ?? "", "write"), notWritten),
+    isTurning: fromValue(turning && !/^x?vd/.test(device) ? turning === "1" : undefined, untold),
+    flushesPerSecond: fromValue(parsePgTestFsync(sections.get("flushes") ?? ""), notMeasured),
+    writeIops: fromValue(parseFio(sections.get("writes") ?? "", "write"), notWritten),
   };
 }

@@ -1,5 +1,5 @@
 /** Policies that must be the same on every host: how a leap second is taken, and the time zone. */
-import { type Fact, factValue, mapFact } from "../fact.ts";
+import { type Fact, factValue, mapFact } from "../../base/fact.ts";
 import type { HostFacts } from "../host-facts.ts";
 import { utcNames } from "./time.ts";
 import { bad, good, unjudged, type Verdict } from "./verdict.ts";

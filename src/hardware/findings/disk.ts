@@ -1,5 +1,5 @@
 /** Single drives and arrays of the kernel: failing, and losing writes in a power cut. */
-import { factValue, reasonOf, seenOf } from "../fact.ts";
+import { factValue, reasonOf, seenOf } from "../../base/fact.ts";
 import type { DiskFacts, HostFacts } from "../host-facts.ts";
 import { bad, type CheckContext, good, unjudged, type Verdict } from "./verdict.ts";
 

@@ -1,5 +1,5 @@
 /** Processors and memory. */
-import { factValue, reasonOf, seenOf } from "../fact.ts";
+import { factValue, reasonOf, seenOf } from "../../base/fact.ts";
 import type { Dimm, HostFacts } from "../host-facts.ts";
 import { bad, good, isVirtual, unjudged, type Verdict } from "./verdict.ts";
 

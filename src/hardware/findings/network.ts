@@ -1,5 +1,5 @@
 /** Ports and bonds. */
-import { factValue, reasonOf, seenOf } from "../fact.ts";
+import { factValue, reasonOf, seenOf } from "../../base/fact.ts";
 import type { BondFacts, HostFacts } from "../host-facts.ts";
 import { bad, good, unjudged, type Verdict } from "./verdict.ts";
 

@@ -1,5 +1,5 @@
 /** Power supplies. What a table leaves out is not absent; what a model name promises is not redundancy. */
-import { factValue, reasonOf, seenOf } from "../fact.ts";
+import { factValue, reasonOf, seenOf } from "../../base/fact.ts";
 import type { HostFacts } from "../host-facts.ts";
 import { bad, good, isVirtual, unjudged, type Verdict } from "./verdict.ts";
 

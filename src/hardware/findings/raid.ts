@@ -1,5 +1,5 @@
 /** RAID controllers: caches that lose writes, batteries that are bad, volumes that are degraded. */
-import { factValue, reasonOf, seenOf } from "../fact.ts";
+import { factValue, reasonOf, seenOf } from "../../base/fact.ts";
 import type { HostFacts, RaidController } from "../host-facts.ts";
 import { bad, good, unjudged, type Verdict } from "./verdict.ts";
 

@@ -1,5 +1,5 @@
 /** The clock: is it right, does anything keep it right, and can it jump. Thresholds: docs/facts.md. */
-import { factValue, reasonOf } from "../fact.ts";
+import { factValue, reasonOf } from "../../base/fact.ts";
 import type { HostFacts } from "../host-facts.ts";
 import { bad, good, unjudged, type Verdict } from "./verdict.ts";
 

@@ -10,7 +10,7 @@ import {
   mapFact,
   seenOf,
   unknown,
-} from "../fact.ts";
+} from "../../base/fact.ts";
 import type { DiskFacts, DiskMedia } from "../host-facts.ts";
 import { parseBlockQueues, type QueueFacts } from "../parse/device-files.ts";
 import { type BlockDevice, parseLsblk } from "../parse/lsblk.ts";

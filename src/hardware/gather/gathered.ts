@@ -9,7 +9,7 @@ import {
   mapFact,
   seenOf,
   unknown,
-} from "../fact.ts";
+} from "../../base/fact.ts";
 import type { CpuFacts, HostFacts, NumaNode, PowerFacts, RaidController } from "../host-facts.ts";
 import { parseArcconf } from "../parse/arcconf.ts";
 import { parseBonding } from "../parse/bonding.ts";

@@ -1,5 +1,5 @@
 /** `arcconf getconfig N`: sections between rules of dashes, settings as "name : value". */
-import { type Fact, fromValue, known, type ListFact, listFact, mapFact, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, type ListFact, listFact, mapFact, unknown } from "../../base/fact.ts";
 import type { RaidController, RaidVolume } from "../host-facts.ts";
 import { keyAndValue, linesOf, mayBeCut, type Output } from "../output.ts";
 import { parseSize } from "../quantity.ts";

@@ -1,5 +1,5 @@
 /** /proc/net/bonding/*: one text a bond, several one after the other. */
-import { fromValue, type ListFact, listFact } from "../fact.ts";
+import { fromValue, type ListFact, listFact } from "../../base/fact.ts";
 import type { BondFacts, BondLeg } from "../host-facts.ts";
 import { keyAndValue, linesOf, mayBeCut, type Output } from "../output.ts";
 import { parseCount } from "../quantity.ts";

@@ -3,7 +3,7 @@
  * synchronised prints an offset of 0, so the offset is a fact only while
  * stratum and leap status say that there is something to be off from.
  */
-import { type Fact, fromValue, known, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, unknown } from "../../base/fact.ts";
 import { asNumber } from "../json.ts";
 import { labels, linesOf, type Output } from "../output.ts";
 import { parseCount, parseDecimal } from "../quantity.ts";

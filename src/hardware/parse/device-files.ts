@@ -1,5 +1,5 @@
 /** What the gather script reads below /sys/block and /sys/class/net: `disk sda` or `nic eth0`, then `name=value` lines. */
-import { type Fact, fromValue, known, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, unknown } from "../../base/fact.ts";
 import type { NicFacts } from "../host-facts.ts";
 import { linesOf, type Output } from "../output.ts";
 import { parseCount, parseDecimal } from "../quantity.ts";

@@ -1,5 +1,5 @@
 /** `dmidecode`, all of it or `-t 16,17,39`: memory arrays, modules, power supplies. */
-import { type Fact, fromValue, type ListFact, listFact, unknown } from "../fact.ts";
+import { type Fact, fromValue, type ListFact, listFact, unknown } from "../../base/fact.ts";
 import type { Dimm, ErrorCorrection, PowerFacts, PowerSupply } from "../host-facts.ts";
 import { linesOf, mayBeCut, type Output } from "../output.ts";
 import { parseCount, parseSize, parseTransfers } from "../quantity.ts";

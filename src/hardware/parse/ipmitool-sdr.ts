@@ -3,7 +3,7 @@
  * of `ipmitool sdr`. The column that says "ok" says only that a reading exists:
  * a supply that lost its feed is "ok" too. What counts is the reading.
  */
-import { type Fact, fromValue, known, listFact, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, listFact, unknown } from "../../base/fact.ts";
 import type { PowerFacts, PowerSupply } from "../host-facts.ts";
 import { linesOf, mayBeCut, type Output } from "../output.ts";
 

@@ -1,5 +1,5 @@
 /** Small files of /proc and /sys that the gather script reads: clock source, memory, huge pages, settings. */
-import { type Fact, fromValue, unknown } from "../fact.ts";
+import { type Fact, fromValue, unknown } from "../../base/fact.ts";
 import { assignments, linesOf, type Output } from "../output.ts";
 import { parseCount } from "../quantity.ts";
 

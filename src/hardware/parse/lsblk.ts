@@ -1,5 +1,5 @@
 /** `lsblk -J -b` (old and new types of values) and `lsblk -P -b`. */
-import { type Fact, fromValue, known, type ListFact, listFact, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, type ListFact, listFact, unknown } from "../../base/fact.ts";
 import { asArray, asBoolean, asNumber, asText, at, jsonIn } from "../json.ts";
 import { linesOf, mayBeCut, type Output } from "../output.ts";
 

@@ -1,5 +1,5 @@
 /** `lscpu -J` (nested or flat) and the text of `LC_ALL=C lscpu`. */
-import { type Fact, factValue, fromValue, listFact, mapFact, unknown } from "../fact.ts";
+import { type Fact, factValue, fromValue, listFact, mapFact, unknown } from "../../base/fact.ts";
 import type { CpuFacts, NumaNode } from "../host-facts.ts";
 import { asArray, asText, at, jsonIn } from "../json.ts";
 import { labels, type Output } from "../output.ts";

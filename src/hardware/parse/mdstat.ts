@@ -1,5 +1,5 @@
 /** /proc/mdstat: arrays of the kernel. The line "unused devices:" ends it. */
-import { fromValue, type ListFact, listFact } from "../fact.ts";
+import { fromValue, type ListFact, listFact } from "../../base/fact.ts";
 import type { MdArray } from "../host-facts.ts";
 import { linesOf, mayBeCut, type Output } from "../output.ts";
 import { parseCount } from "../quantity.ts";

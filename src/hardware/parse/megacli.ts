@@ -1,5 +1,5 @@
 /** `megacli -AdpBbuCmd -aAll` and `megacli -LDInfo -LAll -aAll`, alone or one after the other. */
-import { type Fact, fromValue, known, type ListFact, listFact, mapFact, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, type ListFact, listFact, mapFact, unknown } from "../../base/fact.ts";
 import type { RaidController, RaidVolume } from "../host-facts.ts";
 import { keyAndValue, linesOf, mayBeCut, type Output } from "../output.ts";
 

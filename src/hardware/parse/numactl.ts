@@ -1,5 +1,5 @@
 /** `numactl -H`: processors and memory of every node. */
-import { fromValue, type ListFact, listFact } from "../fact.ts";
+import { fromValue, type ListFact, listFact } from "../../base/fact.ts";
 import type { NumaNode } from "../host-facts.ts";
 import { linesOf, type Output } from "../output.ts";
 import { parseCount, parseCpuList } from "../quantity.ts";

@@ -1,5 +1,5 @@
 /** `nvme id-ctrl`, `nvme smart-log` and `nvme list`, all with `-o json`: one reader, told apart by their fields. */
-import { type Fact, fromValue, known, type ListFact, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, type ListFact, unknown } from "../../base/fact.ts";
 import type { DiskHealth } from "../host-facts.ts";
 import { asArray, asNumber, asText, at, entriesOf, jsonIn } from "../json.ts";
 import type { Output } from "../output.ts";

@@ -1,5 +1,5 @@
 /** The Power resource of Redfish, and PowerSubsystem with its supplies expanded. Model names prove nothing about redundancy. */
-import { type Fact, fromValue, known, listFact, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, listFact, unknown } from "../../base/fact.ts";
 import type { PowerFacts, PowerSupply } from "../host-facts.ts";
 import { asArray, asNumber, asText, at, jsonIn } from "../json.ts";
 import type { Output } from "../output.ts";

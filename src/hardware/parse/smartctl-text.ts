@@ -1,5 +1,5 @@
 /** The text of `smartctl -x`, for versions without JSON. Counters stand in rows, so a verdict needs the end of the output. */
-import { fromValue, known, unknown } from "../fact.ts";
+import { fromValue, known, unknown } from "../../base/fact.ts";
 import type { DiskMedia } from "../host-facts.ts";
 import { asNumber } from "../json.ts";
 import { labels, linesOf, mayBeCut, type Output } from "../output.ts";

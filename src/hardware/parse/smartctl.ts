@@ -1,5 +1,5 @@
 /** `smartctl -j -x DEV` (`-a` and less work too); text without `-j` is read as a fallback. */
-import { type Fact, fromValue, known, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, unknown } from "../../base/fact.ts";
 import type { DiskHealth, DiskMedia } from "../host-facts.ts";
 import { asArray, asBoolean, asNumber, asText, at, jsonIn } from "../json.ts";
 import type { Output } from "../output.ts";

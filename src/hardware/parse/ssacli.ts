@@ -1,5 +1,5 @@
 /** `ssacli ctrl all show config detail`: controllers at column 0, their settings at column 3, logical drives below. */
-import { type Fact, factValue, fromValue, known, type ListFact, listFact, unknown } from "../fact.ts";
+import { type Fact, factValue, fromValue, known, type ListFact, listFact, unknown } from "../../base/fact.ts";
 import type { RaidController, RaidVolume } from "../host-facts.ts";
 import { keyAndValue, linesOf, mayBeCut, type Output } from "../output.ts";
 

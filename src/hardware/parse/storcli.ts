@@ -3,7 +3,7 @@
  * `/call/bbu show all J`, whose rows are property and value. One of a capacitor
  * (CacheVault), a battery (BBU) or neither is there.
  */
-import { type Fact, fromValue, known, type ListFact, listFact, mapFact, unknown } from "../fact.ts";
+import { type Fact, fromValue, known, type ListFact, listFact, mapFact, unknown } from "../../base/fact.ts";
 import type { RaidController, RaidVolume } from "../host-facts.ts";
 import { asArray, asNumber, asText, at, jsonIn } from "../json.ts";
 import type { Output } from "../output.ts";

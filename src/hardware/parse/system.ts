@@ -1,5 +1,5 @@
 /** os-release, uname, systemctl's version, /etc/adjtime: what the operating system says of itself. */
-import { type Fact, fromValue, unknown } from "../fact.ts";
+import { type Fact, fromValue, unknown } from "../../base/fact.ts";
 import { assignments, linesOf, type Output } from "../output.ts";
 import { parseCount } from "../quantity.ts";
 

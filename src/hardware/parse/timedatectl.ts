@@ -1,5 +1,5 @@
 /** `timedatectl show` (name=value) and both generations of the text of `timedatectl`. */
-import { type Fact, firstKnown, fromValue } from "../fact.ts";
+import { type Fact, firstKnown, fromValue } from "../../base/fact.ts";
 import { asBoolean } from "../json.ts";
 import { assignments, labels, type Output } from "../output.ts";
 

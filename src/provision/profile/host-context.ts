@@ -1,8 +1,8 @@
 /** What a feature knows while it turns a section into resources for one host. */
 import { isIP } from "node:net";
 import { parseBytes } from "../../base/bytes.ts";
-import type { Fact } from "../../hardware/fact.ts";
-import { isKnown, known, unknown } from "../../hardware/fact.ts";
+import type { Fact } from "../../base/fact.ts";
+import { isKnown, known, unknown } from "../../base/fact.ts";
 import type { HostFacts } from "../../hardware/host-facts.ts";
 import type { SectionName } from "../../spec/host-profile-schema.ts";
 import type { InventoryHost, SettingValue } from "../../spec/inventory-definition.ts";

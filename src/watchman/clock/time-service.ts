@@ -1,5 +1,5 @@
 /** What chrony on this host says of itself: synchronised, from which sources, leap seconds. Asked, never believed alone. */
-import { factValue } from "../../hardware/fact.ts";
+import { factValue } from "../../base/fact.ts";
 import type { Output } from "../../hardware/output.ts";
 import { type RunCommand, runCommand } from "../../hardware/own-time-source.ts";
 import { parseChronycActivity, parseChronycSources } from "../../hardware/parse/chronyc-sources.ts";

@@ -1,5 +1,5 @@
 /** Machines to compile profiles for: facts as a gather would give them, everything else unknown. */
-import { known, unknown } from "../../../src/hardware/fact.ts";
+import { known, unknown } from "../../../src/base/fact.ts";
 import type { DiskFacts, HostFacts, NicFacts } from "../../../src/hardware/host-facts.ts";
 import { noFacts } from "../../../src/provision/profile/facts-from-json.ts";
 

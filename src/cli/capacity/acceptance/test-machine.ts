@@ -1,6 +1,7 @@
 /** Runs the acceptance tests of a role on the machine this runs on. */
 import { statfsSync } from "node:fs";
 import { EscapementError, messageOf } from "../../../base/errors.ts";
+import { fromValue } from "../../../base/fact.ts";
 import {
   type AcceptanceRequirement,
   type AcceptanceResult,
@@ -8,7 +9,7 @@ import {
   needsMeasuredDisk,
   unknownDisk,
 } from "../../../capacity/acceptance/accept-machine.ts";
-import { type DiskFacts, factOf } from "../../../capacity/acceptance/machine-facts.ts";
+import type { DiskFacts } from "../../../capacity/acceptance/machine-facts.ts";
 import { type MachineReadings, machineFacts } from "../../../capacity/acceptance/machine-text.ts";
 import { type DiskMeasurement, kernelView, measureDisk } from "../measure-disk.ts";
 import {
@@ -80,11 +81,11 @@ async function readDisk(folder: string, mustMeasure: boolean): Promise<DiskFacts
     const untold = "the kernel does not tell";
     return {
       totalBytes: { known: bsize * blocks },
-      hasVolatileCache: factOf(disk.hasVolatileCache, `${untold} the drive's cache`),
+      hasVolatileCache: fromValue(disk.hasVolatileCache, `${untold} the drive's cache`),
       powerLossProtection: { unknown: "only the drive's maker can tell" },
-      isTurning: factOf(disk.isTurning, `${untold} whether the disk turns`),
-      flushesPerSecond: factOf(disk.flushesPerSecond, notes || "flushes were not measured"),
-      writeIops: factOf(disk.writeIops, notes || "writes were not measured"),
+      isTurning: fromValue(disk.isTurning, `${untold} whether the disk turns`),
+      flushesPerSecond: fromValue(disk.flushesPerSecond, notes || "flushes were not measured"),
+      writeIops: fromValue(disk.writeIops, notes || "writes were not measured"),
     };
   } catch (error) {
     if (error instanceof EscapementError) throw error;

@@ -1,7 +1,7 @@
 /** The cluster file of the daemons on this host, made of the inventory and this host's own size. */
 import { isIP } from "node:net";
 import { formatDuration } from "../../../base/duration.ts";
-import { isKnown } from "../../../hardware/fact.ts";
+import { isKnown } from "../../../base/fact.ts";
 import type { Resource } from "../../resource.ts";
 import { fromSetting, type HostContext, notComputed } from "../host-context.ts";
 import { linesFile } from "../make-resource.ts";

@@ -5,9 +5,9 @@
  * NUMA node, because an attempt that spans two is slow.
  */
 import { formatBytes } from "../../../base/bytes.ts";
+import { type Fact, isKnown, known } from "../../../base/fact.ts";
 import { coresForJobs, memoryForJobs } from "../../../capacity/machine/concurrency.ts";
 import { peakMargin } from "../../../capacity/machine/memory.ts";
-import { type Fact, isKnown, known } from "../../../hardware/fact.ts";
 import type { Provenance } from "../../resource.ts";
 import { computed, fromSetting, type HostContext, type Sourced } from "../host-context.ts";
 import type { Section } from "../resolved-profile.ts";

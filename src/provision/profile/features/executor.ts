@@ -1,7 +1,7 @@
 /** The executor's service, its user and folder, and what its jobs may run as. */
 import { formatBytes } from "../../../base/bytes.ts";
 import { formatDuration } from "../../../base/duration.ts";
-import { isKnown } from "../../../hardware/fact.ts";
+import { isKnown } from "../../../base/fact.ts";
 import { computed, type HostContext } from "../host-context.ts";
 import { directory, systemGroup, systemUser } from "../make-resource.ts";
 import { daemonUnit } from "./daemon-unit.ts";

@@ -4,7 +4,7 @@
  * shown that they leave. The text is written as nft itself prints it, so that
  * the running rules can be compared with it.
  */
-import { isKnown } from "../../../hardware/fact.ts";
+import { isKnown } from "../../../base/fact.ts";
 import type { InventoryHost } from "../../../spec/inventory-definition.ts";
 import { computed } from "../host-context.ts";
 import { linesFile, packageOf, unit } from "../make-resource.ts";

@@ -1,7 +1,7 @@
 /** The slice of all jobs: batch has the machine when nobody else wants it, and no more than its share of memory ever. */
 import { formatBytes } from "../../../base/bytes.ts";
+import { isKnown } from "../../../base/fact.ts";
 import { memoryForJobs } from "../../../capacity/machine/concurrency.ts";
-import { isKnown } from "../../../hardware/fact.ts";
 import { computed, notComputed } from "../host-context.ts";
 import { linesFile } from "../make-resource.ts";
 import { unitValidator } from "../unit-validator.ts";

@@ -1,6 +1,6 @@
 /** Memory, dirty pages, disks and limits. In a container the kernel is that of the machine below and is not touched. */
 import { formatBytes } from "../../../base/bytes.ts";
-import { type Fact, isKnown } from "../../../hardware/fact.ts";
+import { type Fact, isKnown } from "../../../base/fact.ts";
 import type { Provenance, Resource } from "../../resource.ts";
 import { computed, type HostContext, notComputed } from "../host-context.ts";
 import { linesFile, sysctl, unit } from "../make-resource.ts";

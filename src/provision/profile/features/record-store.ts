@@ -5,7 +5,7 @@
  */
 import { formatBytes } from "../../../base/bytes.ts";
 import { formatDuration } from "../../../base/duration.ts";
-import { isKnown } from "../../../hardware/fact.ts";
+import { isKnown } from "../../../base/fact.ts";
 import type { Provenance } from "../../resource.ts";
 import { computed, type HostContext, notComputed } from "../host-context.ts";
 import { directory, linesFile, packageOf, unit } from "../make-resource.ts";

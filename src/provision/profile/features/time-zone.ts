@@ -1,5 +1,5 @@
 /** UTC on every host, in software and in the hardware clock. */
-import { isKnown } from "../../../hardware/fact.ts";
+import { isKnown } from "../../../base/fact.ts";
 import { computed } from "../host-context.ts";
 import { file } from "../make-resource.ts";
 import type { Feature } from "./feature.ts";

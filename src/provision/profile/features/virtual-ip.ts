@@ -3,7 +3,7 @@
  * it at once, since two hosts are no quorum; the lease in the record store, not
  * this address, says who plans.
  */
-import { type Fact, isKnown, known, seenOf, unknown } from "../../../hardware/fact.ts";
+import { type Fact, isKnown, known, seenOf, unknown } from "../../../base/fact.ts";
 import type { Provenance, Resource } from "../../resource.ts";
 import { computed, fromSetting, type HostContext, type Sourced } from "../host-context.ts";
 import { file, linesFile, packageOf, systemGroup, systemUser, unit } from "../make-resource.ts";

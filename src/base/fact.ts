@@ -39,6 +39,11 @@ export function reasonOf(fact: Fact<unknown>): string | undefined {
   return "known" in fact ? undefined : fact.unknown;
 }
 
+/** Why it is not known, for a sentence; empty where it is. */
+export function whyUnknown(fact: Fact<unknown> | ListFact<unknown>): string {
+  return "known" in fact ? "" : fact.unknown;
+}
+
 /** The value where there is one; else unknown with the reason. `null` and NaN are no values. */
 export function fromValue<T>(value: T | undefined | null, reason: string): Fact<T> {
   if (value === undefined || value === null || (typeof value === "number" && !Number.isFinite(value)))
