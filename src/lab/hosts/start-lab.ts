@@ -7,6 +7,7 @@ import { claimRange } from "./address-range.ts";
 import { bringUp } from "./bring-up.ts";
 import { whyNoHosts } from "./capabilities.ts";
 import { placeHosts, type WantedHost } from "./default-hosts.ts";
+import { makeRoom } from "./kernel-room.ts";
 import { LabPlace, labsFolder } from "./lab-place.ts";
 import { changeState, type LabState, writeState } from "./lab-state.ts";
 import { checkOutputFolder } from "./output-files.ts";
@@ -52,6 +53,7 @@ export async function startLab(options: LabOptions): Promise<LabPlace> {
     : undefined;
   options.signal?.throwIfAborted();
   claim(place);
+  makeRoom();
   try {
     const network = await claimRange(place.name);
     const state: LabState = {

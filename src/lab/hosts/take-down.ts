@@ -9,6 +9,7 @@ import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { processesWith } from "../strays.ts";
 import { releaseRanges } from "./address-range.ts";
 import { processesIn, removeGroup, topGroups } from "./control-group.ts";
+import { giveRoomBack } from "./kernel-room.ts";
 import { LabPlace, labMark, labPrefix, labsFolder, namespaceFile } from "./lab-place.ts";
 import { findState } from "./lab-state.ts";
 import { removeOutput } from "./output-files.ts";
@@ -34,6 +35,7 @@ export async function takeDown(place: LabPlace): Promise<void> {
   releaseRanges(place.name);
   if (state) removeOutput(state.outputFolder);
   rmSync(place.folder, { recursive: true, force: true });
+  giveRoomBack();
   removeWhenEmpty(labsFolder);
 }
 

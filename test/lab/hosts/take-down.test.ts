@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hierarchies } from "../../../src/lab/hosts/control-group.ts";
-import { LabPlace } from "../../../src/lab/hosts/lab-place.ts";
+import { LabPlace, labsFolder } from "../../../src/lab/hosts/lab-place.ts";
 import { labNames, processesOf, takeDown } from "../../../src/lab/hosts/take-down.ts";
 import { noHosts } from "../../support/host-lab.ts";
 import { type RunningProcess, runEscapement, startEscapement } from "../../support/processes.ts";
@@ -71,8 +71,13 @@ describe.skipIf(noHosts)("after lab down nothing is left", () => {
     const { dev, ino } = statSync(place.hostRoot("exec-1"));
     const lock = `/run/systemd/nspawn/locks/inode-${dev}:${ino}`;
     expect(existsSync(lock)).toBe(true);
+    expect(Number(readFileSync("/proc/sys/fs/inotify/max_user_instances", "utf8"))).toBeGreaterThan(1_000);
     expect((await down()).code).toBe(0);
     expect(existsSync(lock)).toBe(false);
+    // The value from before is noted as long as any lab is there, and no longer.
+    await until(() => labNames().length > 0 || !existsSync(join(labsFolder, ".inotify-instances")), {
+      what: "the machine's own limit to be back",
+    });
     await expectNothingLeft();
     expect((await down()).code).toBe(0);
     await expectNothingLeft();
