@@ -6,7 +6,10 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** Waits `ms` of monotonic time; returns early, without an error, when `signal` fires. */
+/** A timer holds no more milliseconds; asked for more, it would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Waits `ms` of monotonic time, 24.8 days at most; returns early, without an error, when `signal` fires. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -15,7 +18,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, Math.max(0, ms));
+    const timer = setTimeout(done, Math.min(longestTimerMs, Math.max(0, ms)));
     signal?.addEventListener("abort", done, { once: true });
   });
 }

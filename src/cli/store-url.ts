@@ -7,6 +7,9 @@ import { Database, type DatabaseOptions } from "../store/database.ts";
 import { checkSchema } from "../store/migrate.ts";
 import { requireCluster } from "./cluster-file.ts";
 
+/** What the screens give to the commands that they start: the store that they show, whatever else names one. */
+export const screensStoreUrl = "ESCAPEMENT_SCREENS_STORE_URL";
+
 export interface StoreOptions {
   readonly url?: string;
   readonly cluster?: string;
@@ -24,6 +27,8 @@ export function withStoreOptions(command: Command): Command {
 
 /** The URL of the store. @throws E_STORE_URL_MISSING, E_SPEC_INVALID, E_FILE_UNREADABLE */
 export async function storeUrl(options: StoreOptions): Promise<string> {
+  const shown = process.env[screensStoreUrl];
+  if (shown) return requireUrl(shown, screensStoreUrl);
   if (options.url !== undefined) return requireUrl(options.url, "--url");
   if (options.cluster) return locateStore((await requireCluster(options.cluster)).store);
   const fromEnvironment = process.env.ESCAPEMENT_STORE_URL;

@@ -6,7 +6,8 @@ import type { ClusterDefinition } from "../spec/cluster-definition.ts";
 import { requireCluster } from "./cluster-file.ts";
 import { defineCommand } from "./command.ts";
 import { reportError } from "./error-report.ts";
-import { locateStore, type StoreOptions, storeUrl, withStoreOptions } from "./store-url.ts";
+import { requireInventory } from "./inventory-file.ts";
+import { locateStore, type StoreOptions, screensStoreUrl, storeUrl, withStoreOptions } from "./store-url.ts";
 
 interface UiCommandOptions extends StoreOptions {
   readonly operator?: boolean;
@@ -37,6 +38,7 @@ export function build(): Command {
     const { startUi } = await loadScreens();
     const cluster = options.cluster === undefined ? undefined : await requireCluster(options.cluster);
     const url = await urlOf(options, cluster);
+    if (options.inventory !== undefined) await requireInventory({ inventory: options.inventory });
     const db = new Database(url, {
       maxConnections: 3,
       applicationName: "escapement-ui",
@@ -51,13 +53,16 @@ export function build(): Command {
       logDirectory: cluster?.logs.directory ?? null,
       operator,
       readOnlyReason: "read-only; start it with --operator",
-      storeOptions: options.cluster === undefined ? [] : ["--cluster", options.cluster],
+      storeOptions: [
+        ...(options.cluster === undefined ? [] : ["--cluster", options.cluster]),
+        ...(options.url === undefined ? [] : ["--url", withoutPassword(options.url)]),
+      ],
       inventory: options.inventory ?? null,
       reportFile: options.report ?? null,
       program: {
         command: [process.execPath, process.argv[1]!],
         // Not as an option: those can be read by everybody on this machine.
-        environment: { ...environment, ESCAPEMENT_STORE_URL: url },
+        environment: { ...environment, ESCAPEMENT_STORE_URL: url, [screensStoreUrl]: url },
       },
       noColour: process.argv.includes("--no-color"),
     });
@@ -69,6 +74,14 @@ export function build(): Command {
     // Nothing that still waits for an answer keeps a person waiting who has left.
     process.exit();
   });
+}
+
+/** As it may stand on a screen. */
+function withoutPassword(url: string): string {
+  const shown = new URL(url);
+  shown.password = "";
+  shown.searchParams.delete("password");
+  return shown.href;
 }
 
 /** They are a file of their own, which hosts that were set up by deploy do not get. @throws E_UNAVAILABLE */

@@ -1,5 +1,5 @@
 /** `escapement watch`: the screens as plain lines, for logs, pipes and terminals that cannot do more. */
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "../base/duration.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import { defineCommand } from "./command.ts";
@@ -7,7 +7,7 @@ import { type StoreOptions, withStore, withStoreOptions } from "./store-url.ts";
 import { print, printJson } from "./terminal.ts";
 
 interface WatchOptions extends StoreOptions {
-  readonly every: string;
+  readonly every: number;
   readonly once?: boolean;
   readonly json?: boolean;
 }
@@ -19,17 +19,17 @@ export function build(): Command {
       "escapement watch --once --json --cluster cluster.yaml",
       "escapement watch --every 30s --cluster cluster.yaml >> watch.log",
     ],
-    exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.unavailable, ExitCode.interrupted],
+    exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.unknown, ExitCode.unavailable, ExitCode.interrupted],
     notes:
-      "A line sums up, one line each tells what is new: fires that failed or are missing, alerts, drills.\nWith --once: exit 1 when nobody leads, or a fire of today failed or is missing. Ends with Ctrl-C.",
+      "A line sums up, one line each tells what is new: fires that failed or are missing, alerts, drills.\nWith --once: exit 1 when nobody leads, or a fire of today failed or is missing;\n5 when the schedule of a job cannot be read here. Ends with Ctrl-C.",
   })
-    .option("--every <duration>", "time between two looks", "5s")
+    .option("--every <duration>", "time between two looks, 1s to 1d (default: 5s)", every, 5_000)
     .option("--once", "look once and end")
     .option("--json", "print one JSON document a look, a line each");
   return withStoreOptions(command).action(async (options: WatchOptions) => {
     const { watch } = await import("../tui/watch/watch.ts");
     const { watchDocument } = await import("../tui/watch/watch-document.ts");
-    const everyMs = parseDuration(options.every);
+    const everyMs = options.every;
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const)
       process.once(signal, () => {
@@ -57,6 +57,13 @@ export function build(): Command {
       const { failed, missed } = picture.jobs.today;
       if (!leader.alive || failed + missed + picture.jobs.unplannedToday > 0)
         process.exitCode = ExitCode.failed;
+      else if (picture.jobs.unreadable > 0) process.exitCode = ExitCode.unknown;
     });
   });
+}
+
+function every(text: string): number {
+  const ms = parseDuration(text);
+  if (ms < 1_000 || ms > 86_400_000) throw new InvalidArgumentError("must be 1s to 1d");
+  return ms;
 }

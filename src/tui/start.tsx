@@ -31,6 +31,8 @@ export interface UiOptions {
 /** More often than the eye needs, so that a key is never late by a frame; the session keeps news from being drawn that often. */
 const maxFps = 120;
 const tickMs = 1_000;
+/** Everything is written anew this often: others may have written on the same terminal, such as `wall`. */
+const renewEveryTicks = 20;
 
 /** @returns the exit code, when the person has left. @throws what the store's check throws; the terminal is back by then */
 export async function startUi(options: UiOptions): Promise<number> {
@@ -61,7 +63,11 @@ export async function startUi(options: UiOptions): Promise<number> {
     again();
   };
   stdout.on("resize", resized);
-  const ticking = setInterval(() => session.send({ type: "tick", nowMs: monotonicMs() }), tickMs);
+  let ticks = 0;
+  const ticking = setInterval(() => {
+    if (++ticks % renewEveryTicks === 0) session.tickets.renew();
+    session.send({ type: "tick", nowMs: monotonicMs() });
+  }, tickMs);
   let poller: Poller | undefined;
   try {
     return await new Promise<number>((resolve, reject) => {

@@ -14,7 +14,8 @@ export interface JobLook {
   readonly jobId: number;
   readonly namespace: string;
   readonly name: string;
-  readonly state: "active" | "paused";
+  /** `deleted`: within the last day; what went wrong before it was is not forgotten. */
+  readonly state: "active" | "paused" | "deleted";
   readonly stateReason: string | null;
   readonly stateSince: Date;
   readonly version: number;
@@ -26,7 +27,7 @@ export async function jobsAfter(db: Queryable, afterJobId: number, limit: number
   const { rows } = await db.query<JobLook>(
     `SELECT job_id AS "jobId", namespace, name, state, state_reason AS "stateReason", state_since AS "stateSince", version,
        planned_until AS "plannedUntil"
-     FROM escapement.job WHERE job_id > $1 AND state <> 'deleted' ORDER BY job_id LIMIT $2`,
+     FROM escapement.job WHERE job_id > $1 AND (state <> 'deleted' OR state_since > clock_timestamp() - interval '1 day') ORDER BY job_id LIMIT $2`,
     [afterJobId, limit],
   );
   return rows;
@@ -160,8 +161,9 @@ export interface FireLook {
   readonly reason: string | null;
 }
 
+// A reason is what people wrote: without the two characters that part the fields.
 const packedFire = `concat_ws(E'\\x1f', (extract(epoch FROM e.fire_time) * 1000)::bigint, e.status, coalesce(e.duration_ms::text, ''),
-  coalesce((e.missed_seconds * 1000)::bigint::text, ''), left(coalesce(e.reason, ''), 200))`;
+  coalesce((e.missed_seconds * 1000)::bigint::text, ''), translate(left(coalesce(e.reason, ''), 200), E'\\x1e\\x1f', '  '))`;
 
 /** The latest fires of jobs, each from its own floor on, newest first. */
 export async function latestFires(

@@ -4,7 +4,11 @@ import { type FireTotals, firstBinOfDay, timeline, totalsFrom } from "./day.ts";
 import type { JobEntry, TroubleRow } from "./job-entry.ts";
 
 export interface JobsView {
+  /** Those that are there. */
   readonly jobs: readonly JobEntry[];
+  /** Those that should fire and whose schedule cannot be read on this machine: what is missing of them nobody can say. */
+  readonly unreadable: number;
+  /** With those that were deleted within the last day: their fires count. */
   readonly byId: ReadonlyMap<number, JobEntry>;
   /** Since midnight UTC. */
   readonly today: FireTotals;
@@ -21,15 +25,16 @@ export interface JobsView {
 const mostTrouble = 500;
 
 export function viewOf(
-  jobs: readonly JobEntry[],
+  known: readonly JobEntry[],
   sums: ReadonlyMap<number, FireBin>,
   nowMs: number,
   complete: boolean,
 ): JobsView {
+  const jobs = known.filter(({ state }) => state !== "deleted");
   const firstBin = firstBinOfDay(nowMs);
   const unplanned = new Map<number, number>();
   let unplannedToday = 0;
-  for (const { unplannedMs } of jobs) {
+  for (const { unplannedMs } of known) {
     for (const fireMs of unplannedMs) {
       const bin = Math.floor(fireMs / binMs);
       unplanned.set(bin, (unplanned.get(bin) ?? 0) + 1);
@@ -38,11 +43,12 @@ export function viewOf(
   }
   return {
     jobs,
-    byId: new Map(jobs.map((job) => [job.jobId, job])),
+    unreadable: jobs.filter(({ state, problem }) => state === "active" && problem !== null).length,
+    byId: new Map(known.map((job) => [job.jobId, job])),
     today: totalsFrom(sums.values(), firstBin),
     unplannedToday,
     timeline: timeline(sums, nowMs).map((one) => ({ ...one, unplanned: unplanned.get(one.bin) ?? 0 })),
-    trouble: troubleOf(jobs),
+    trouble: troubleOf(known),
     complete,
   };
 }

@@ -6,7 +6,6 @@
  *
  *   asking ──no answer──▶ away (1 s, 2 s, 4 s … 15 s) ──answer──▶ asking
  */
-import { readFile } from "node:fs/promises";
 import { isEscapementError, messageOf } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import type { Queryable } from "../../store/database.ts";
@@ -15,11 +14,11 @@ import { latestChecklists, lookAtDrills, lookAtSize, openAlerts } from "../../st
 import type { Session } from "../session.ts";
 import { currentView, type State, storeNow } from "../state/state.ts";
 import { AheadCount } from "./ahead.ts";
-import { reportOf } from "./checklist-items.ts";
 import { ExecutionBook } from "./execution-book.ts";
 import { JobBook } from "./job-book.ts";
 import { readJobDetail } from "./job-detail.ts";
 import type { PartName, Parts } from "./picture.ts";
+import { ReportFile } from "./report-file.ts";
 import { readShardDetail } from "./shard-detail.ts";
 
 export interface PollerOptions {
@@ -55,11 +54,12 @@ export class Poller {
   }
 
   start(): void {
-    const { db } = this.#options;
+    const { db, reportFile, session } = this.#options;
+    const report = new ReportFile(reportFile, session);
     void this.#watchStore();
     void this.#loop("alerts", 2_000, () => openAlerts(db));
     void this.#loop("drills", 1_000, () => lookAtDrills(db));
-    void this.#loop("report", 5_000, () => this.#readReport());
+    void this.#loop("report", 5_000, () => report.read());
     void this.#loop("checklists", 10_000, () => latestChecklists(db));
     void this.#loop(
       "size",
@@ -220,13 +220,6 @@ export class Poller {
         this.#publish("execution", detail);
     });
     return null;
-  }
-
-  /** The file is somebody else's: one that is not there yet, or half written, is read next time. */
-  async #readReport(): Promise<Parts["report"] | null> {
-    const file = this.#options.reportFile;
-    const text = file === null ? "" : await readFile(file, "utf8").catch(() => "");
-    return text === "" ? null : reportOf(text);
   }
 
   #publish<Name extends PartName>(part: Name, value: Parts[Name]): void {

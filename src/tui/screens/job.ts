@@ -125,7 +125,9 @@ function definitionLines(job: JobEntry): Line[] {
   const state: Span[] =
     job.state === "paused"
       ? [statusSpan("paused"), span(` ${job.stateReason ?? ""}`, "muted")]
-      : [span("active", "good")];
+      : job.state === "deleted"
+        ? [span("⊘ deleted", "warn"), span(` ${job.stateReason ?? ""}`, "muted")]
+        : [span("active", "good")];
   const label = 9;
   return [
     line(span(definition.description ?? "no description", definition.description ? "plain" : "muted")),
@@ -158,6 +160,7 @@ function nextLines(state: State, job: JobEntry): Line[] {
   const schedule = jobSchedule(job.definition);
   if (!now) return [];
   if (job.state === "paused") return [line(span("paused: it does not fire", "warn"))];
+  if (job.state === "deleted") return [line(span("deleted: it does not fire", "warn"))];
   if (!schedule) return [line(span("fires by hand only", "muted"))];
   const lines: Line[] = [];
   const zone = zoneOf(job.definition.timeZone);

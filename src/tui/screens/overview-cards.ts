@@ -28,9 +28,11 @@ export function todayLines(state: State, width: number): Line[] {
     ? ["reading…", "muted"]
     : wrong > 0
       ? [`${count(wrong)} went wrong`, "bad"]
-      : today.late > 0
-        ? ["all ran, some late", "warn"]
-        : ["all well", "good"];
+      : jobs.unreadable > 0
+        ? [`? ${count(jobs.unreadable)} unreadable`, "bad"]
+        : today.late > 0
+          ? ["all ran, some late", "warn"]
+          : ["all well", "good"];
   const shares = (value: number) => (due === 0 ? 0 : value / due);
   const cell = (sign: string, value: number, word: string, tone: Tone): Span[] => [
     span(`${sign} `, value > 0 ? tone : "muted"),

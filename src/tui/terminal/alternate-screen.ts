@@ -24,8 +24,17 @@ export const eraseCodes = "\x1b[2J\x1b[H";
 const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 
 export interface BorrowedTerminal {
-  /** Idempotent; synchronous, because a dying process waits for nothing. */
+  /** Idempotent; synchronous, because a dying process waits for nothing. Does not return where there is no terminal any more. */
   restore(): void;
+}
+
+/**
+ * Ends as whoever is hung up on. An ordinary exit would put back the modes of a
+ * terminal that is gone, and Node aborts with a core dump over that.
+ */
+function hangUp(): void {
+  process.removeAllListeners("SIGHUP");
+  process.kill(process.pid, "SIGHUP");
 }
 
 /**
@@ -46,12 +55,15 @@ export function borrowTerminal(
       // The terminal is gone.
     }
   };
+  /** @returns whether there still was a terminal */
   const leave = () => {
     raw(false);
     try {
       writeSync(1, leaveCodes);
-    } catch {
-      // So it is.
+      return true;
+    } catch (error) {
+      // Only full, and somebody else's problem.
+      return (error as NodeJS.ErrnoException).code === "EAGAIN";
     }
   };
   const stop = () => {
@@ -69,7 +81,7 @@ export function borrowTerminal(
     if (!borrowed) return;
     borrowed = false;
     before();
-    leave();
+    if (!leave()) hangUp();
     for (const [signal, handler] of handlers) process.off(signal, handler);
     process.off("SIGTSTP", stop).off("SIGCONT", goOn);
   };

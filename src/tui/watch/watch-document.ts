@@ -11,6 +11,9 @@ export function watchDocument({ cluster, jobs, alerts, drills }: WatchPicture): 
     executors: cluster.executors,
     work: cluster.work,
     jobs: jobs.jobs.length,
+    unreadable: jobs.jobs.flatMap(({ label, problem, state }) =>
+      problem !== null && state === "active" ? [{ job: label, reason: problem }] : [],
+    ),
     today: {
       ...today,
       due: allOf(today) + unplannedToday,

@@ -24,6 +24,7 @@ export function summaryLine({ cluster, jobs, alerts, drills }: WatchPicture): st
     leader.alive ? `${leader.node} leads, epoch ${leader.epoch}` : `NOBODY LEADS, epoch ${leader.epoch}`,
     `${live.length} executors, ${work.shardsRunning} shards run, ${work.shardsWaiting} wait`,
     `today (UTC) ${allOf(today) + unplannedToday} due, ${today.done} done, ${today.running + today.waiting} open, ${today.late} late, ${today.failed} failed, ${today.missed + unplannedToday} missing, ${today.refused} refused`,
+    ...(jobs.unreadable > 0 ? [`${jobs.unreadable} jobs whose schedule CANNOT BE READ here`] : []),
     `${alerts.length} alerts`,
     ...(drill ? [`drill ${drill.drill}: ${drill.state}`] : []),
     ...(drills.halt ? ["drills are halted"] : []),
@@ -34,6 +35,9 @@ export function summaryLine({ cluster, jobs, alerts, drills }: WatchPicture): st
 /** What has a line of its own, by a key that does not change while it lasts. */
 export function newsOf({ cluster, jobs, alerts, drills }: WatchPicture): Map<string, string> {
   const news = new Map<string, string>();
+  for (const { jobId, label, problem, state } of jobs.jobs)
+    if (problem !== null && state === "active")
+      news.set(`problem ${jobId} ${problem}`, `UNREADABLE  ${label}: ${oneLine(problem)}`);
   // Oldest first, as lines are read.
   for (const { jobId, label, fireMs, status, reason } of [...jobs.trouble].reverse())
     news.set(
