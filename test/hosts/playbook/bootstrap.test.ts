@@ -46,12 +46,12 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     return stdout.trim();
   }
 
+  const inShell = (host: string, line: string) => onHost(host, "sh", "-c", line);
+
   const ask = async (host: string, args: string) =>
     JSON.parse(
-      await onHost(
+      await inShell(
         host,
-        "sh",
-        "-c",
         `ESCAPEMENT_STORE_URL=$(cat /etc/escapement/store-url) exec escapement ${args} --json`,
       ),
     );
@@ -113,21 +113,12 @@ describe.skipIf(noHosts)("six bare hosts", () => {
   }, 300_000);
 
   test("drain-host: no new work, what runs ends, no running record, restart, work again", async () => {
-    const before = await onHost(
-      "exec-2",
-      "systemctl",
-      "show",
-      "-p",
-      "MainPID",
-      "--value",
-      "escapement-executor",
-    );
+    const pidOf = () => inShell("exec-2", "systemctl show -p MainPID --value escapement-executor");
+    const before = await pidOf();
     expect(did(await playbook("drain-host", "--host", "exec-2"))).toEqual(
       expect.arrayContaining(["stop-new-work exec-2", "restart exec-2", "work-again exec-2"]),
     );
-    expect(
-      await onHost("exec-2", "systemctl", "show", "-p", "MainPID", "--value", "escapement-executor"),
-    ).not.toBe(before);
+    expect(await pidOf()).not.toBe(before);
     const { drained, executors } = await ask("sched-1", "status");
     expect(drained).toEqual([]);
     expect(executors.map((one: { node: string }) => one.node)).toEqual(["exec-1", "exec-2"]);
@@ -143,7 +134,7 @@ describe.skipIf(noHosts)("six bare hosts", () => {
 
   test("upgrade goes host by host, and its undo brings the version before back everywhere", async () => {
     const runs = async (host: string, unit: string) =>
-      onHost(host, "sh", "-c", `readlink /proc/$(systemctl show -p MainPID --value ${unit})/exe`);
+      inShell(host, `readlink /proc/$(systemctl show -p MainPID --value ${unit})/exe`);
     const daemons = [
       ["sched-1", "escapement-scheduler"],
       ["sched-2", "escapement-scheduler"],
@@ -198,18 +189,14 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     await until(oneHolder, { what: "one holder", deadlineMs: 60_000, everyMs: 1_000 });
     const deaf =
       "table inet deaf { chain in { type filter hook input priority -300; ip protocol vrrp drop; }; }";
-    await Promise.all(schedulers.map((host) => onHost(host, "sh", "-c", `echo '${deaf}' | nft -f -`)));
+    await Promise.all(schedulers.map((host) => inShell(host, `echo '${deaf}' | nft -f -`)));
     try {
-      const what = "two holders in the record store";
-      await until(async () => `${await said()}` === "true,true", {
-        what,
-        deadlineMs: 60_000,
-        everyMs: 1_000,
-      });
+      const bothHold = async () => `${await said()}` === "true,true";
+      await until(bothHold, { what: "two holders", deadlineMs: 60_000, everyMs: 1_000 });
       expect(await Promise.all(schedulers.map(holdsAddress))).toEqual([true, true]);
       expect(["sched-1", "sched-2"]).toContain(await leader("sched-1"));
       const status = "ESCAPEMENT_STORE_URL=$(cat /etc/escapement/store-url) escapement status";
-      expect(await onHost("sched-1", "sh", "-c", status)).toContain(
+      expect(await inShell("sched-1", status)).toContain(
         "sched-1 and sched-2 hold the virtual address at once",
       );
     } finally {
@@ -220,13 +207,23 @@ describe.skipIf(noHosts)("six bare hosts", () => {
 
   test("replace-host: an executor and a standby scheduler that lost everything are new machines under their names", async () => {
     const wipe = (host: string, unit: string) =>
-      onHost(
+      inShell(
         host,
-        "sh",
-        "-c",
         `systemctl disable --now ${unit}; rm -rf /opt/escapement /etc/escapement /var/lib/escapement* /etc/systemd/system/escapement-* /usr/local/bin/escapement; systemctl daemon-reload`,
       );
     await wipe("exec-1", "escapement-executor");
+    await onHost("exec-1", "sh", "-c", "rm /etc/ssh/ssh_host_* && ssh-keygen -q -A && systemctl restart ssh");
+    // A new machine shows a new key: nobody logs in before a person has said that it is the right one.
+    const early = await escapement(["playbook", "run", "replace-host", "--host", "exec-1", "--yes"]);
+    expect([early.status, early.stdout + early.stderr]).toEqual([
+      1,
+      expect.stringMatching(/exec-1 shows another key than before[\s\S]*hosts trust exec-1 --replace/),
+    ]);
+    expect((await ask("sched-2", "status")).drained).toEqual([]);
+    const shown = await onHost("exec-1", "ssh-keygen", "-lf", "/etc/ssh/ssh_host_ed25519_key.pub");
+    const trust = ["hosts", "trust", "exec-1", "--replace", "--fingerprint", shown.split(" ")[1]!];
+    const trusted = await escapement(trust);
+    expect(trusted.status, trusted.stderr).toBe(0);
     const executor = await playbook("replace-host", "--host", "exec-1");
     expect(did(executor)).toEqual(
       expect.arrayContaining([
