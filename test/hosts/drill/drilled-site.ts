@@ -66,7 +66,7 @@ export class DrilledSite {
       // Two of one kind, or nobody could take the work of the other.
       .replaceAll("profile: executor-io", "profile: executor-cpu");
     const { change = (same) => same } = this.#options;
-    writeFileSync(this.inventory, change(this.#withLabClocks(text), this.folder));
+    writeFileSync(this.inventory, change(this.#withVirtualProfile(this.#withLabClocks(text)), this.folder));
     this.#writeProfiles();
     // Enough to see that work of others goes on, and not so much that a small machine falls behind.
     const jobs = join(this.folder, "jobs", "settlement.yaml");
@@ -122,7 +122,20 @@ export class DrilledSite {
       .reduce((changed, { name }) => withSetting(changed, name, "drillLabClock: /var/lib/lab/clock"), text);
   }
 
-  /** The reset of the power is for the profile of whoever wants it. */
+  #withVirtualProfile(text: string): string {
+    return this.#lab.hosts
+      .filter(({ machine }) => machine === "virtual")
+      .reduce(
+        (changed, { name }) =>
+          changed.replace(new RegExp(`(- name: ${name}\\n.*\\n {6}profile: ).*`), "$1executor-virtual"),
+        text,
+      );
+  }
+
+  /**
+   * The reset of the power is for the profile of whoever wants it. A virtual machine is told of more
+   * memory than it has, to have slots; its kernel must not keep a part of that free.
+   */
   #writeProfiles(): void {
     const text = readFileSync(join(shipped("profiles"), "scheduler.yaml"), "utf8");
     const faults = "[kill, stop, pause, cut, clock, fill-disk, memory-limit, power]";
@@ -130,6 +143,16 @@ export class DrilledSite {
     writeFileSync(
       join(this.folder, "profiles", "scheduler.yaml"),
       text.replace(/^ {2}drills:$/m, `  drills:\n    faults: ${faults}`),
+    );
+    writeFileSync(
+      join(this.folder, "profiles", "executor-virtual.yaml"),
+      `apiVersion: escapement/v1
+kind: HostProfile
+metadata: { name: executor-virtual }
+spec:
+  includes: [executor-cpu]
+  kernel: { minFreeShare: 0.0005 }
+`,
     );
   }
 
