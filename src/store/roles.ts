@@ -2,7 +2,7 @@
 import { EscapementError } from "../base/errors.ts";
 import { type Queryable, sqlState } from "./database.ts";
 
-export const storeRoles = ["scheduler", "executor", "watchman", "reader", "checklist"] as const;
+export const storeRoles = ["scheduler", "executor", "watchman", "reader", "checklist", "drill"] as const;
 export type StoreRole = (typeof storeRoles)[number];
 
 /**

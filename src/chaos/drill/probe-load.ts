@@ -1,20 +1,21 @@
 /**
  * The drill's own work: probe jobs that fire every few seconds and make their
- * effect at the witness. Installed and removed the way people do it, so that
- * nothing of the cluster treats them in a special way.
+ * effect at the witness. Nothing of the cluster treats them in a special way;
+ * they are installed and removed by functions of the schema that know no other
+ * jobs, so that who runs drills needs no right to change those of others.
  *
  *   (none) ──install──▶ active ──stop──▶ paused ──remove──▶ deleted
  *                          └──────remove (also after a crash)──▲
  */
-import { isEscapementError } from "../../base/errors.ts";
+import { EscapementError } from "../../base/errors.ts";
 import { sleep } from "../../base/monotonic.ts";
 import { digest } from "../../spec/digest.ts";
 import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.ts";
 import type { JobDefinition, ResourceClass } from "../../spec/job-definition.ts";
-import type { Database } from "../../store/database.ts";
+import type { Database, Queryable } from "../../store/database.ts";
 import { probeNamespace } from "../../store/drill/drill-sample.ts";
+import { applyProbe, endProbe } from "../../store/drill/probe-job.ts";
 import { listJobs } from "../../store/job.ts";
-import { applyJob, deleteJob, pauseJob } from "../../store/job-change.ts";
 import type { Deed } from "../../store/operation.ts";
 
 export interface ProbeSettings {
@@ -93,31 +94,36 @@ export function probeJobs(
 export async function installProbes(db: Database, jobs: readonly JobDefinition[], deed: Deed): Promise<void> {
   await removeProbes(db, deed);
   for (const job of jobs) {
-    for (let waitedMs = 0; ; waitedMs += 500) {
-      try {
-        await applyJob(db, job, digest(job), deed);
-        break;
-      } catch (error) {
-        // Shards of an earlier drill are still on their way out.
-        if (!isEscapementError(error) || error.code !== "E_REFUSED" || waitedMs >= patienceMs) throw error;
-        await sleep(500);
-      }
+    for (let waitedMs = 0; (await applyProbe(db, job, digest(job), deed)) === "busy"; waitedMs += 500) {
+      // Shards of an earlier drill are still on their way out.
+      if (waitedMs >= patienceMs)
+        throw new EscapementError("E_REFUSED", {
+          what: `shards of an earlier drill of ${job.namespace}/${job.name} are still alive`,
+          hint: "wait until they have ended, then run the drill again",
+        });
+      await sleep(500);
     }
   }
 }
 
 /** No more fires; what has come due still runs. */
 export async function stopProbes(db: Database, deed: Deed): Promise<void> {
-  for (const job of await probesOf(db)) if (job.state === "active") await pauseJob(db, job, deed);
+  for (const { name, state } of await probesOf(db))
+    if (state === "active") await endProbe(db, name, "paused", deed);
 }
 
 /** Deletes every probe job. @returns how many there were */
 export async function removeProbes(db: Database, deed: Deed): Promise<number> {
   const jobs = await probesOf(db);
-  for (const job of jobs) await deleteJob(db, job, deed);
+  for (const { name } of jobs) await endProbe(db, name, "deleted", deed);
   return jobs.length;
 }
 
-async function probesOf(db: Database) {
+/** How many probe jobs there are that are not deleted. */
+export async function countProbes(db: Queryable): Promise<number> {
+  return (await probesOf(db)).length;
+}
+
+async function probesOf(db: Queryable) {
   return (await listJobs(db)).filter(({ namespace }) => namespace === probeNamespace);
 }

@@ -18,7 +18,7 @@ export function buildGrant(): Command {
     },
   )
     .argument("<login>", "an existing role with LOGIN")
-    .requiredOption("--as <role>", "scheduler, executor, watchman, reader or checklist");
+    .requiredOption("--as <role>", "scheduler, executor, watchman, reader, checklist or drill");
   return withStoreOptions(command).action(async (login: string, options: StoreOptions & { as: string }) => {
     const { grantRole, storeRoles } = await import("../../store/roles.ts");
     const role = storeRoles.find((known) => known === options.as);

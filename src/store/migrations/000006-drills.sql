@@ -103,8 +103,8 @@ REVOKE ALL ON escapement.store_disk, escapement.drill_run, escapement.drill_halt
   escapement.backup_record FROM PUBLIC;
 GRANT SELECT ON escapement.store_disk, escapement.drill_run, escapement.drill_halt, escapement.checklist_run,
   escapement.backup_record TO escapement_scheduler, escapement_executor, escapement_watchman, escapement_reader;
--- People's commands use the scheduler's role; drills on the timetable run on the watchman's host.
-GRANT INSERT, UPDATE ON escapement.drill_run, escapement.drill_halt TO escapement_scheduler, escapement_watchman;
+-- People's commands use the scheduler's role; drills have one of their own, below.
+GRANT INSERT, UPDATE ON escapement.drill_run, escapement.drill_halt TO escapement_scheduler;
 GRANT INSERT ON escapement.checklist_run, escapement.backup_record TO escapement_scheduler, escapement_watchman;
 GRANT INSERT, UPDATE, DELETE ON escapement.store_disk TO escapement_scheduler;
 GRANT DELETE ON escapement.drill_run, escapement.drill_halt, escapement.checklist_run, escapement.backup_record
@@ -267,3 +267,119 @@ GRANT INSERT ON escapement.checklist_run, escapement.operation TO escapement_che
 REVOKE ALL ON FUNCTION escapement.try_duplicates, escapement.try_stranger, escapement.try_catch_up_cap, escapement.try_lease FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION escapement.try_duplicates, escapement.try_stranger, escapement.try_catch_up_cap, escapement.try_lease
   TO escapement_checklist, escapement_scheduler;
+
+-- The work of a drill. Whoever runs drills may change jobs of the namespace `drill` and no others: these run
+-- as their owner and refuse everything else. They do what people's commands do (src/store/job-change.ts),
+-- for jobs that fire at a fixed interval and have no period; what they miss is for the drill to find, and no alert.
+
+-- Enters the fires between the cursor and now, and moves the cursor to now, so that none has disappeared.
+CREATE FUNCTION escapement.drill_job_enter(p_job_id integer, p_status text, p_reason text) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_now timestamptz := date_trunc('milliseconds', clock_timestamp());
+  v_job record;
+  v_every bigint;
+  v_count integer;
+BEGIN
+  SELECT j.planned_until, j.version, x.digest, x.definition INTO STRICT v_job FROM escapement.job j
+    JOIN escapement.job_version x ON x.job_id = j.job_id AND x.version = j.version
+    WHERE j.job_id = p_job_id AND j.namespace = 'drill';
+  v_every := (v_job.definition->'schedule'->>'everyMs')::bigint;
+  PERFORM escapement.ensure_partitions(least(v_job.planned_until, v_now), v_now);
+  INSERT INTO escapement.execution (job_id, fire_time, trigger_type, status, job_version, digest, shard_count, schedule_time, reason)
+  SELECT p_job_id, to_timestamp(n * v_every / 1000.0), 'schedule', p_status, v_job.version, v_job.digest,
+    coalesce((v_job.definition->'shards'->>'count')::integer, 1), to_timestamp(n * v_every / 1000.0), p_reason
+  FROM generate_series(floor(extract(epoch FROM v_job.planned_until) * 1000 / v_every)::bigint + 1,
+    floor(extract(epoch FROM v_now) * 1000 / v_every)::bigint) n
+  ON CONFLICT (job_id, fire_time) DO UPDATE SET revoked_at = NULL, status = excluded.status, reason = excluded.reason
+    WHERE execution.revoked_at IS NOT NULL;
+  GET DIAGNOSTICS v_count = ROW_COUNT;
+  UPDATE escapement.job SET planned_until = greatest(planned_until, v_now) WHERE job_id = p_job_id;
+  RETURN v_count;
+END $$;
+
+-- Applies one probe job. Returns created, changed, revived, unchanged, or busy: its shard count may not change yet.
+CREATE FUNCTION escapement.drill_job_apply(p_definition jsonb, p_digest text, p_person text, p_reason text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_now timestamptz := date_trunc('milliseconds', clock_timestamp());
+  v_name text := p_definition->>'name';
+  v_job escapement.job;
+  v_before escapement.job_version;
+  v_id integer;
+  v_revived boolean;
+BEGIN
+  IF p_definition->>'namespace' IS DISTINCT FROM 'drill' OR v_name IS NULL
+    OR p_definition->'schedule'->>'kind' IS DISTINCT FROM 'every' OR p_definition ? 'period' OR p_definition ? 'ancestor'
+    OR coalesce((p_definition->'schedule'->>'everyMs')::bigint, 0) < 1000
+    OR coalesce(p_definition->'shards'->>'by', '') NOT IN ('none', 'hash') THEN
+    RAISE EXCEPTION 'not a job of a drill' USING ERRCODE = '42501';
+  END IF;
+  SELECT * INTO v_job FROM escapement.job WHERE namespace = 'drill' AND name = v_name FOR NO KEY UPDATE;
+  IF v_job.job_id IS NULL THEN
+    INSERT INTO escapement.job (namespace, name, state, version, known_since, planned_until)
+    VALUES ('drill', v_name, 'active', 1, v_now, v_now) RETURNING job_id INTO v_id;
+    INSERT INTO escapement.job_version (job_id, version, digest, definition, effective_from, applied_by)
+    VALUES (v_id, 1, p_digest, p_definition, v_now, p_person);
+    INSERT INTO escapement.operation (person, action, job_id, reason, after)
+    VALUES (p_person, 'jobs apply', v_id, p_reason, jsonb_build_object('version', 1, 'digest', p_digest));
+    RETURN 'created';
+  END IF;
+  SELECT * INTO STRICT v_before FROM escapement.job_version WHERE job_id = v_job.job_id AND version = v_job.version;
+  IF v_job.state <> 'deleted' AND v_before.digest = p_digest THEN RETURN 'unchanged'; END IF;
+  IF coalesce((v_before.definition->'shards'->>'count')::integer, 1) <> coalesce((p_definition->'shards'->>'count')::integer, 1)
+    AND EXISTS (SELECT 1 FROM escapement.execution_live l WHERE l.job_id = v_job.job_id
+      AND (l.state <> 'planned' OR l.due_at <= clock_timestamp())) THEN
+    RETURN 'busy';
+  END IF;
+  v_revived := v_job.state = 'deleted';
+  PERFORM escapement.revoke_planned(v_job.job_id, 'the definition was changed by ' || p_person);
+  v_now := date_trunc('milliseconds', clock_timestamp());
+  INSERT INTO escapement.job_version (job_id, version, digest, definition, effective_from, applied_by)
+  VALUES (v_job.job_id, v_job.version + 1, p_digest, p_definition, v_now, p_person);
+  UPDATE escapement.job SET version = v_job.version + 1,
+    planned_until = CASE WHEN v_revived THEN v_now ELSE least(planned_until, v_now) END,
+    known_since = CASE WHEN v_revived THEN v_now ELSE known_since END,
+    state = CASE WHEN v_revived THEN 'active' ELSE state END,
+    state_since = CASE WHEN v_revived THEN v_now ELSE state_since END
+  WHERE job_id = v_job.job_id;
+  INSERT INTO escapement.operation (person, action, job_id, reason, before, after)
+  VALUES (p_person, 'jobs apply', v_job.job_id, p_reason,
+    jsonb_build_object('version', v_job.version, 'digest', v_before.digest),
+    jsonb_build_object('version', v_job.version + 1, 'digest', p_digest));
+  RETURN CASE WHEN v_revived THEN 'revived' ELSE 'changed' END;
+END $$;
+
+-- Pauses (what is due still runs) or deletes a probe job. False: it was so before, or is gone.
+CREATE FUNCTION escapement.drill_job_end(p_name text, p_state text, p_person text, p_reason text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_job escapement.job;
+BEGIN
+  IF p_state IS NULL OR p_state NOT IN ('paused', 'deleted') THEN RAISE EXCEPTION 'a probe job is paused or deleted'; END IF;
+  SELECT * INTO v_job FROM escapement.job WHERE namespace = 'drill' AND name = p_name FOR NO KEY UPDATE;
+  IF v_job.job_id IS NULL OR v_job.state IN (p_state, 'deleted') THEN RETURN false; END IF;
+  IF v_job.state = 'active' THEN
+    PERFORM escapement.drill_job_enter(v_job.job_id, 'missed', 'due, but not yet planned when the job was ' || p_state);
+  ELSE
+    PERFORM escapement.drill_job_enter(v_job.job_id, 'cancelled', 'the job was paused');
+  END IF;
+  PERFORM escapement.revoke_planned(v_job.job_id, format('the job was %s by %s: %s', p_state, p_person, p_reason));
+  UPDATE escapement.job SET state = p_state, state_reason = p_reason, state_since = clock_timestamp() WHERE job_id = v_job.job_id;
+  INSERT INTO escapement.operation (person, action, job_id, reason, before, after)
+  VALUES (p_person, CASE p_state WHEN 'paused' THEN 'jobs pause' ELSE 'jobs delete' END, v_job.job_id, p_reason,
+    jsonb_build_object('state', v_job.state), jsonb_build_object('state', p_state));
+  RETURN true;
+END $$;
+
+DO $$
+BEGIN
+  CREATE ROLE escapement_drill NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+END $$;
+GRANT USAGE ON SCHEMA escapement TO escapement_drill;
+GRANT SELECT ON ALL TABLES IN SCHEMA escapement TO escapement_drill;
+GRANT INSERT, UPDATE ON escapement.drill_run, escapement.drill_halt TO escapement_drill;
+GRANT INSERT ON escapement.operation TO escapement_drill;
+REVOKE ALL ON FUNCTION escapement.drill_job_enter, escapement.drill_job_apply, escapement.drill_job_end FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION escapement.drill_job_apply, escapement.drill_job_end TO escapement_drill;

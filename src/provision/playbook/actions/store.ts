@@ -8,6 +8,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { isIPv6 } from "node:net";
 import { z } from "zod";
 import { EscapementError } from "../../../base/errors.ts";
+import type { StoreRole } from "../../../store/roles.ts";
 import type { HostWorld } from "../host-world.ts";
 import {
   type ActionEntry,
@@ -156,17 +157,17 @@ export const storeChecks: readonly (readonly [string, CheckEntry<HostWorld>])[] 
 ];
 
 const storeLogins = ["scheduler", "executor", "watchman"] as const;
-type StoreLogin = (typeof storeLogins)[number];
 
 /** Host names are lower-case letters, digits and dashes. */
 function loginOf(host: string): string {
   return `escapement_${host.replaceAll("-", "_")}`;
 }
 
-/** The watchman's host also runs the drills of the timetable, which install work and execute it. */
-function storeRolesOf(world: HostWorld, host: PlaybookHost): readonly StoreLogin[] {
+/** The watchman's host also runs the drills of the timetable: it executes them, and they bring work of their own. */
+function storeRolesOf(world: HostWorld, host: PlaybookHost): readonly StoreRole[] {
   const found = storeLogins.find((role) => host.roles.includes(role));
-  if (found === "watchman" && world.setting(host.name, "drillPublicKey") !== undefined) return storeLogins;
+  if (found === "watchman" && world.setting(host.name, "drillPublicKey") !== undefined)
+    return ["watchman", "executor", "drill"];
   if (found) return [found];
   throw refused(host.name, "its profile has no part that talks to the store");
 }
