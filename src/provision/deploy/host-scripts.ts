@@ -3,7 +3,7 @@
  * that nothing is ever pasted into a program. Each answers with lines that begin
  * with `escapement:`; whatever else a host may print is not an answer.
  *
- *   /opt/escapement/versions/VERSION/{escapement.mjs,node,manifest.json}
+ *   /opt/escapement/versions/VERSION/{escapement.mjs,node,manifest.json,…}
  *   /opt/escapement/current  -> versions/VERSION      (switched by one rename)
  *   /opt/escapement/previous -> versions/VERSION      (what `--rollback` goes back to)
  *   /opt/escapement/versions/.staging-VERSION         (an upload under way)
@@ -23,11 +23,12 @@ sum() { set -- "$(sha256sum "$1" 2>/dev/null || true)"; printf '%s' "\${1%% *}";
 # Two deployments of one host wait for each other.
 lock() { mkdir -p "$root"; exec 9>"$root/.lock"; flock -w 60 9 || { say "error=another deployment holds the lock"; exit 4; }; }
 target() { if [ -L "$root/$1" ]; then readlink "$root/$1" | sed 's,.*/,,'; fi; }
-# A folder is whole when both files have the sums of its manifest.
+# A folder is whole when its files have the sums of its manifest. Screens and data are not in all of them.
 whole() {
   [ -f "$1/manifest.json" ] || return 1
-  for f in escapement.mjs node; do
+  for f in escapement.mjs node ui.mjs share.tar; do
     want=$(sed -n 's/^ *"'"$f"'": *"\\([0-9a-f]\\{64\\}\\)".*/\\1/p' "$1/manifest.json")
+    case $f in ui.mjs | share.tar) [ -n "$want" ] || continue ;; esac
     [ -n "$want" ] && [ "$(sum "$1/$f")" = "$want" ] || return 1
   done
 }
@@ -78,13 +79,19 @@ if ! whole "$root/versions/$version"; then
     rm -rf "$staging"
     say "error=the files that arrived do not have the sums of the manifest; nothing was switched"; exit 1
   fi
+  if [ -f "$staging/share.tar" ] && ! tar -xf "$staging/share.tar" -C "$staging" --no-same-owner; then
+    rm -rf "$staging"
+    say "error=the data of the release cannot be unpacked"; exit 1
+  fi
+  # Whoever deploys may have a umask of their own; everybody on the host may read a release.
+  find "$staging" -mindepth 1 -type d -exec chmod 0755 {} +
   chown -R 0:0 "$staging" 2>/dev/null || [ "$(id -u)" != 0 ]
   chmod 0755 "$staging" "$staging/node" "$staging/escapement.mjs"; chmod 0644 "$staging/manifest.json"
   if ! answer=$("$staging/node" "$staging/escapement.mjs" --version 2>&1); then
     rm -rf "$staging"
     say "error=the program does not run on this host: $(printf '%s' "$answer" | head -n 1)"; exit 1
   fi
-  sync "$staging" "$staging"/* 2>/dev/null || sync
+  find "$staging" -exec sync {} + 2>/dev/null || sync
   rm -rf "$root/versions/$version"
   mv -T "$staging" "$root/versions/$version"
 fi

@@ -7,11 +7,12 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { EscapementError, messageOf } from "../../base/errors.ts";
+import { sha256Of } from "./share-archive.ts";
 
 /** One file of a release. */
 export interface ReleaseFile {
   /** Its name in the folder. */
-  readonly name: "escapement.mjs" | "ui.mjs" | "node" | "manifest.json";
+  readonly name: "escapement.mjs" | "ui.mjs" | "share.tar" | "node" | "manifest.json";
   readonly content: { readonly file: string } | { readonly bytes: Uint8Array };
   /** Lower-case hex. */
   readonly sha256: string;
@@ -34,6 +35,8 @@ export interface ReleaseSource {
   readonly bundleFile: string;
   /** The screens, which the program loads only for its command `ui`; absent: a release without them. */
   readonly screensFile?: string;
+  /** Profiles, playbooks and drills, as share-archive.ts makes it; unpacked beside the program. Absent: without. */
+  readonly share?: Uint8Array;
   /** The Node binary that goes with it. */
   readonly nodeFile: string;
   /** Node's name of the architecture, as `process.arch` has it. */
@@ -63,6 +66,7 @@ export async function buildRelease(source: ReleaseSource): Promise<Release> {
     fileOf("escapement.mjs", source.bundleFile),
     fileOf("node", source.nodeFile),
     ...(source.screensFile === undefined ? [] : [fileOf("ui.mjs", source.screensFile)]),
+    ...(source.share === undefined ? [] : [bytesOf("share.tar", source.share)]),
   ]);
   const sums = contents.map(({ sha256 }) => sha256).join(" ");
   const digest = createHash("sha256").update(sums).digest("hex").slice(0, 12);
@@ -83,16 +87,12 @@ export async function buildRelease(source: ReleaseSource): Promise<Release> {
   return {
     version,
     machine,
-    files: [
-      ...contents,
-      {
-        name: "manifest.json",
-        content: { bytes: manifest },
-        sha256: createHash("sha256").update(manifest).digest("hex"),
-        sizeBytes: manifest.byteLength,
-      },
-    ],
+    files: [...contents, bytesOf("manifest.json", manifest)],
   };
+}
+
+function bytesOf(name: ReleaseFile["name"], bytes: Uint8Array): ReleaseFile {
+  return { name, content: { bytes }, sha256: sha256Of(bytes), sizeBytes: bytes.byteLength };
 }
 
 async function fileOf(name: ReleaseFile["name"], file: string): Promise<ReleaseFile> {

@@ -18,6 +18,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { deploy, rollbackDeployment } from "../../../src/provision/deploy/deploy.ts";
 import { activateScript } from "../../../src/provision/deploy/host-scripts.ts";
 import { buildRelease, type Release } from "../../../src/provision/deploy/release.ts";
+import { shareArchive } from "../../../src/provision/deploy/share-archive.ts";
 import { type FolderHost, folderHost } from "./folder-host.ts";
 
 /** A program so small that every test can have its own; "node" is a shell that answers for it. */
@@ -48,6 +49,28 @@ test("the screens go along where there are any, and are part of what tells relea
   await deploy(host, whole);
   expect(host.uploads).toEqual(["escapement.mjs", "node", "ui.mjs", "manifest.json"]);
   expect(readFileSync(join(host.root, "versions", whole.version, "ui.mjs"), "utf8")).toBe("y\n");
+});
+
+test("profiles, playbooks and drills go along, and are unpacked beside the program", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "escapement-release-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const files = { bundleFile: join(folder, "bundle"), nodeFile: join(folder, "node") };
+  for (const file of Object.values(files)) writeFileSync(file, "#!/bin/sh\n");
+  const share = shareArchive(".", ["chaos", "playbooks", "profiles"]);
+  expect(Buffer.compare(share, shareArchive(".", ["chaos", "playbooks", "profiles"]))).toBe(0);
+  const plain = await buildRelease({ productVersion: "1", ...files, arch: process.arch });
+  const whole = await buildRelease({ productVersion: "1", ...files, share, arch: process.arch });
+  expect(whole.version).not.toBe(plain.version);
+  const host = folderHost();
+  await deploy(host, whole);
+  const there = join(host.root, "versions", whole.version);
+  for (const name of ["chaos", "playbooks", "profiles"]) {
+    expect(execFileSync("diff", ["-r", name, join(there, name)], { encoding: "utf8" })).toBe("");
+    expect(statSync(join(there, name)).mode & 0o777).toBe(0o755);
+  }
+  expect(await deploy(host, whole)).toMatchObject({ changed: false });
+  writeFileSync(join(there, "share.tar"), "changed");
+  expect((await deploy(host, whole)).uploadedBytes).toBeGreaterThan(0);
 });
 
 const linkOf = (host: FolderHost, name: string) => readlinkSync(join(host.root, name)).split("/").at(-1);
