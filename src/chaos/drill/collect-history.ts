@@ -48,6 +48,8 @@ export interface CollectedHistory {
 
 /** A probe that starts this late and is not marked as a misfire was forgotten. */
 const lateMs = probeThresholdMs + 20_000;
+/** What the step itself may be off by: the clock of the store is moved by a second or two more or less. */
+const earlySlackMs = 2_000;
 /** Other jobs' fires of the last moments may still be on their way. */
 const otherMarginMs = 5_000;
 
@@ -70,7 +72,7 @@ export async function collectHistory(question: HistoryQuestion): Promise<Collect
   const history = parseHistory({
     readAt,
     settled: question.settled,
-    limits: { settleMs: 0, lateMs, overlapMs: 250 },
+    limits: { settleMs: 0, lateMs, overlapMs: 250, ...earlyLimit(variant) },
     requirements: {
       faultKinds: [variant.fault.kind],
       obligationsInFault: definition.load.obligations,
@@ -129,6 +131,15 @@ export function attemptsHit(
       startedAt.getTime() <= atMs &&
       (endedAt === null || endedAt.getTime() >= atMs),
   );
+}
+
+/**
+ * The clock of the record store is the one that decides. Set ahead it makes work come due so much
+ * early, and what of that has not begun when the clock is set back begins before its time.
+ */
+function earlyLimit({ fault, target }: DrillVariant): { readonly earlyMs?: number } {
+  if (fault.kind !== "clock" || target.role !== "record-store" || fault.offsetSeconds <= 0) return {};
+  return { earlyMs: fault.offsetSeconds * 1_000 + earlySlackMs };
 }
 
 /** `drill/probe-1` is number 0. */
