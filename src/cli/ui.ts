@@ -13,6 +13,7 @@ interface UiCommandOptions extends StoreOptions {
   readonly operator?: boolean;
   readonly readOnly?: boolean;
   readonly inventory?: string;
+  readonly profiles?: readonly string[];
   readonly report?: string;
 }
 
@@ -26,6 +27,7 @@ export function build(): Command {
     .option("--operator", "let keys change things; each asks why, and for the name")
     .option("--read-only", "let no key change anything (default)")
     .option("-i, --inventory <file>", "the hosts, for keys that drill, plan and apply")
+    .option("--profiles <path...>", "profiles of the site, for keys that drill, plan and apply")
     .option("--report <file>", "JSON report of the checklist, for the evidence of its items");
   return withStoreOptions(command).action(async (options: UiCommandOptions) => {
     requireTerminal();
@@ -58,6 +60,7 @@ export function build(): Command {
         ...(options.url === undefined ? [] : ["--url", withoutPassword(options.url)]),
       ],
       inventory: options.inventory ?? null,
+      profiles: options.profiles ?? [],
       reportFile: options.report ?? null,
       program: {
         command: [process.execPath, process.argv[1]!],

@@ -22,6 +22,8 @@ export interface UiOptions {
   readonly readOnlyReason: string;
   readonly storeOptions: readonly string[];
   readonly inventory: string | null;
+  /** Profiles of the site, for commands about hosts. */
+  readonly profiles: readonly string[];
   /** A JSON report of the checklist, read again when it changes. */
   readonly reportFile: string | null;
   readonly program: OwnProgram;

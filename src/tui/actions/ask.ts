@@ -30,13 +30,13 @@ export function commandOf(
   action: Action,
   subject: Subject,
   questions: readonly Question[],
-  { storeOptions, inventory }: Pick<State, "storeOptions" | "inventory">,
+  { storeOptions, hostOptions }: Pick<State, "storeOptions" | "hostOptions">,
 ): string[] {
   const answers = questions.filter(({ mustBe }) => mustBe === undefined).map(({ value }) => value);
   return [
     ...action.command(subject, answers),
     ...(action.withoutStore ? [] : storeOptions),
-    ...(action.withInventory && inventory !== null ? ["-i", inventory] : []),
+    ...(action.withInventory ? hostOptions : []),
   ];
 }
 

@@ -38,10 +38,9 @@ export class HostInspector {
         nowMs: monotonicMs(),
       });
     tell(before, true, null);
-    const options = ["-i", this.#inventory];
     const [facts, verify] = await Promise.all([
-      runOwnCommand(this.#program, ["facts", "--findings-only", ...options]),
-      runOwnCommand(this.#program, ["verify", ...options]),
+      runOwnCommand(this.#program, ["facts", "--findings-only", "-i", this.#inventory]),
+      runOwnCommand(this.#program, ["verify", ...session.current().hostOptions]),
     ]);
     this.#running = false;
     // Both end with other codes than 0 where they have found something: what they wrote counts.

@@ -1,4 +1,5 @@
 /** The chosen process and its host: health, clock, what is wrong with the hardware, what is not as its profile says. */
+import { shellLine } from "../actions/ask.ts";
 import type { HostInspection } from "../data/host-inspection.ts";
 import { clockTone, type HostRow } from "../data/host-rows.ts";
 import type { State } from "../state/state.ts";
@@ -152,5 +153,5 @@ function more(lines: readonly Line[], room: number, tail: Span): Line[] {
 function planText(state: State, { host }: HostRow): string {
   return state.inventory === null
     ? "with -i INVENTORY keys plan and apply what the host should be"
-    : `escapement plan ${host} -i ${state.inventory}`;
+    : shellLine(["escapement", "plan", host, ...state.hostOptions]);
 }

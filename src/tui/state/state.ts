@@ -74,6 +74,8 @@ export interface State {
   readonly storeOptions: readonly string[];
   /** The inventory file that was given, or null. */
   readonly inventory: string | null;
+  /** Options by which commands about hosts know them: inventory, and profiles of the site. */
+  readonly hostOptions: readonly string[];
   /** Titles of actions that run. */
   readonly busy: readonly string[];
   /** The exit code with which to end, or null. */
@@ -115,14 +117,20 @@ export function startState(options: {
   readonly readOnlyReason: string;
   readonly storeOptions: readonly string[];
   readonly inventory: string | null;
+  readonly profiles?: readonly string[];
 }): State {
+  const { inventory, profiles = [] } = options;
   return {
     size: options.size,
     nowMs: options.nowMs,
     operator: options.operator,
     readOnlyReason: options.readOnlyReason,
     storeOptions: options.storeOptions,
-    inventory: options.inventory,
+    inventory,
+    hostOptions: [
+      ...(inventory === null ? [] : ["-i", inventory]),
+      ...(profiles.length === 0 ? [] : ["--profiles", ...profiles]),
+    ],
     stack: [{ screen: "overview" }],
     mode: { kind: "browse" },
     lists: {},
