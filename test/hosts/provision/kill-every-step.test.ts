@@ -1,7 +1,8 @@
 /**
  * The runner is killed after each of its steps, one after the other until a
- * run comes through: first as if it alone died, then with the plug pulled. The
- * host is then wholly old, whoever puts it right, and no restart is lost.
+ * run comes through: on one host as if it alone died, on another with the plug
+ * pulled, side by side. The host is then wholly old, whoever puts it right, and
+ * no restart is lost.
  */
 import { describe, expect, test } from "vitest";
 import { applyHost } from "../../../src/provision/apply/apply-host.ts";
@@ -50,12 +51,11 @@ const wanted: readonly Resource[] = [
   unit("other.service", { after: ["file:/etc/systemd/system/other.service"] }),
 ];
 
-describe.skipIf(noHosts)("killed at every step", () => {
-  const lab = hostLab({ hosts: ["exec-1"] });
-  const host = "exec-1";
-  const see = () => fingerprint(lab(), host, "made* other*");
+describe.skipIf(noHosts).concurrent("killed at every step", () => {
+  const lab = hostLab({ hosts: ["exec-1", "exec-2"] });
+  const see = (host: string) => fingerprint(lab(), host, "made* other*");
   /** What the service runs with is what is on disk; it reads it a moment after systemd calls it active. */
-  const inEffect = (when = "at the end") =>
+  const inEffect = (host: string, when = "at the end") =>
     until(
       async () =>
         (await shell(
@@ -66,7 +66,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
       { what: `the service to run with what is on disk ${when}`, deadlineMs: 20_000, everyMs: 200 },
     );
 
-  async function plan(settle = false): Promise<HostPlan> {
+  async function plan(host: string, settle = false): Promise<HostPlan> {
     const remote = await (await connectTo(lab(), host))();
     try {
       return await lookAndPlan(remote, wanted, { settle });
@@ -75,7 +75,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
     }
   }
 
-  async function old(): Promise<string> {
+  async function old(host: string): Promise<string> {
     const text = service("old").replaceAll("'", `'\\''`);
     await shell(
       lab(),
@@ -83,12 +83,12 @@ describe.skipIf(noHosts)("killed at every step", () => {
       `echo old >/etc/made.conf; printf '%s' '${text}' >/etc/systemd/system/made.service
        systemctl daemon-reload; systemctl enable --quiet --now made.service`,
     );
-    return see();
+    return see(host);
   }
 
   /** @returns how many steps there are, each of them tried; the last run came through and was put back */
-  async function killEach(way: "contact" | "power"): Promise<number> {
-    const before = await old();
+  async function killEach(host: string, way: "contact" | "power"): Promise<number> {
+    const before = await old(host);
     const connect = await connectTo(lab(), host);
     const over = async <T>(work: (remote: Remote) => Promise<T>) => {
       const remote = await connect();
@@ -101,7 +101,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
     const paths = hostPaths();
     for (let stopAt = 1; ; stopAt++) {
       const id = `20260101T${String(stopAt).padStart(6, "0")}Z-${way}`;
-      const planned = await plan(true);
+      const planned = await plan(host, true);
       expect(planned.interrupted).toEqual([]);
       const bundle = applyBundle(planned, probesOf(wanted), { id, confirmSeconds: 60, stopAt });
       const exec = { what: "apply", deadlineMs: 120_000 };
@@ -114,26 +114,27 @@ describe.skipIf(noHosts)("killed at every step", () => {
           async () => /running|degraded/.test(await shell(lab(), host, "systemctl is-system-running || :")),
           { what: "the host to finish its start", deadlineMs: 60_000 },
         );
-      } else if ((await plan(true)).interrupted.length > 0) {
+      } else if ((await plan(host, true)).interrupted.length > 0) {
         // All was done, and it waits for its confirmation.
         await over((remote) => runBundle(remote, revertBundle(id, { paths }), exec));
       }
-      expect(await see(), `${way}, step ${stopAt}`).toBe(before);
-      await inEffect(`${way}, step ${stopAt}`);
+      expect(await see(host), `${way}, step ${stopAt}`).toBe(before);
+      await inEffect(host, `${way}, step ${stopAt}`);
       if (said) return stopAt - 1;
     }
   }
 
   test("then met again: wholly old, nothing pending, and the same apply goes through afterwards", async () => {
-    const steps = await killEach("contact");
+    const host = "exec-1";
+    const steps = await killEach(host, "contact");
     console.log(`killed at each of ${steps} steps, met again each time`);
     expect(steps).toBeGreaterThan(20);
     const connect = await connectTo(lab(), host);
-    expect(await applyHost(await plan(), { connect, confirmSeconds: 60 })).toMatchObject({
+    expect(await applyHost(await plan(host), { connect, confirmSeconds: 60 })).toMatchObject({
       result: "committed",
     });
-    expect(hasChanges(await plan())).toBe(false);
-    await inEffect();
+    expect(hasChanges(await plan(host))).toBe(false);
+    await inEffect(host);
     expect(await shell(lab(), host, "cat /run/made.started")).toBe("new");
     const remote = await connect();
     expect(await rollbackHost(remote)).toMatchObject({ result: "rolled-back" });
@@ -141,7 +142,7 @@ describe.skipIf(noHosts)("killed at every step", () => {
   }, 900_000);
 
   test("with the plug pulled: wholly old after the boot, before anybody asks", async () => {
-    const steps = await killEach("power");
+    const steps = await killEach("exec-2", "power");
     console.log(`lost power at each of ${steps} steps`);
     expect(steps).toBeGreaterThan(20);
   }, 1_200_000);
