@@ -6,19 +6,27 @@ import { withInventoryOption } from "../inventory-file.ts";
 import { type DeedOptions, deedOf, withDeedOptions } from "../person.ts";
 import { type StoreOptions, withStore, withStoreOptions } from "../store-url.ts";
 import { paint, print, printJson } from "../terminal.ts";
+import { awaitEnd } from "./await-end.ts";
 import { type ClusterOptions, drilledHosts } from "./cluster-hosts.ts";
 import { type KeyOptions, openDoors, withKeyOption } from "./doors.ts";
 import { haltHosts } from "./halt-hosts.ts";
 
-type AbortOptions = ClusterOptions & StoreOptions & KeyOptions & DeedOptions & { readonly json?: boolean };
+type AbortOptions = ClusterOptions &
+  StoreOptions &
+  KeyOptions &
+  DeedOptions & { readonly wait: boolean; readonly json?: boolean };
+
+/** Longer than the lease of a controller (30 s): one that is dead is known to be by then. */
+const waitMs = 60_000;
 
 export function buildAbort(): Command {
   const command = defineCommand("abort", "end the drill that is on: its host restores at once", {
     examples: ["escapement drill abort --reason 'wrong host' -i inventory.yaml --cluster cluster.yaml"],
     exitCodes: [ExitCode.ok, ExitCode.partial, ExitCode.badData, ExitCode.unavailable],
     notes:
-      "Asks the controller of the run and the host itself, so that it works when the controller is gone. Its verdict\nbecomes unknown. Without a drill it changes nothing. Where the record store is down: escapement drill halt.",
+      "Asks the controller of the run and the host itself, then waits until the run has ended, for up to a minute.\nWhere the controller is gone it ends the run in its place, as soon as its lease is over: hosts audited, probes\nremoved, others may begin. The verdict becomes unknown, or fail where something was left. Exit 3: some host could\nnot be told, or the run has not ended. Without a drill it changes nothing. With the store down: drill halt.",
   })
+    .option("--no-wait", "ask, and do not wait for the end")
     .option("--profiles <path...>", "profiles of the site, in place of those of equal names")
     .option("--json", "print one JSON document");
   return withKeyOption(withDeedOptions(withStoreOptions(withInventoryOption(command)))).action(
@@ -41,13 +49,25 @@ export function buildAbort(): Command {
         const hosts = await drilledHosts(options);
         const known = new Set(hosts.hosts.map(({ name }) => name));
         const names = run.targets.map(({ host }) => host).filter((host) => known.has(host));
-        const answers = await haltHosts(await openDoors(names, hosts, options));
-        if (answers.some(({ error }) => error !== null)) process.exitCode = ExitCode.partial;
-        if (options.json) return printJson({ run: run.runId, drill: run.drill, hosts: answers });
+        const open = (chosen: readonly string[]) => openDoors(chosen, hosts, options);
+        const answers = await haltHosts(await open(names));
+        const lines: string[] = [];
+        const cleanUp = {
+          ...{ db, hosts: hosts.hosts, controller: `abort ${process.pid}`, person: deed.person },
+          connectHost: async ({ name }: { name: string }) => (await open([name]))[0]!,
+          say: (line: string) => lines.push(line),
+        };
+        const ended = await awaitEnd(cleanUp, run.runId, options.wait ? waitMs : 0);
+        const untold = answers.some(({ error }) => error !== null);
+        if (untold || (options.wait && ended === null)) process.exitCode = ExitCode.partial;
+        if (options.json) return printJson({ run: run.runId, drill: run.drill, hosts: answers, ended });
         print(`${run.drill} (${run.runId.slice(0, 8)}) was asked to end`);
         for (const { host, halted, tookMs, error } of answers)
           if (error !== null) print(paint.red(`${host}: ${error}; its own limit restores it`));
           else print(`${host}: ${halted ? `restored, answered in ${tookMs} ms` : "no drill was on"}`);
+        for (const line of lines) print(line);
+        if (ended) print(`ended: ${ended.verdict}: ${ended.reason}`);
+        else print(paint.yellow("it has not ended yet: escapement drill status shows it"));
       });
     },
   );

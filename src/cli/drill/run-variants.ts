@@ -16,7 +16,7 @@ import { openDoors } from "./doors.ts";
 import { localAddressTowards } from "./local-address.ts";
 import type { DrillRunOptions } from "./run.ts";
 import { runFolder, writeRunFiles } from "./run-files.ts";
-import { checkWindow, type ScheduledRun } from "./scheduled-run.ts";
+import { leftOutBecause, type ScheduledRun } from "./scheduled-run.ts";
 
 export interface VariantsToRun {
   readonly drill: ResolvedDrill;
@@ -59,7 +59,12 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
       version: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
       controller: `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`,
     };
-    if (scheduled) await checkWindow(db, { ...scheduled, ...who, variants });
+    const leftOut = scheduled ? await leftOutBecause(db, { ...scheduled, ...who, variants }) : null;
+    if (leftOut !== null) {
+      if (options.json) print(JSON.stringify({ schemaVersion: 1, event: "left-out", reason: leftOut }));
+      else print(`${paint.yellow("left out")}  ${drill.definition.name}: ${leftOut}`);
+      return;
+    }
     const common = { ...(await commonOptions(wish, db, stop)), ...who };
     for (const variant of variants) {
       const outcome = await runOne({ ...common, variant }, options);

@@ -38,10 +38,11 @@ export interface WindowQuestion extends ScheduledRun {
 
 /**
  * Asks once more, by the database's time: the timetable was drawn long ago, and a run may be late.
- * What is left out is a run in the records, too, so that nobody wonders.
- * @throws E_DRILL_WINDOW, E_DRILL_HALTED
+ * What is left out is a run in the records, too, so that nobody wonders, and no failure of its job: nothing
+ * is wrong, and nobody is to be woken.
+ * @returns why it is left out; null when it may begin
  */
-export async function checkWindow(db: Database, question: WindowQuestion): Promise<void> {
+export async function leftOutBecause(db: Database, question: WindowQuestion): Promise<string | null> {
   const { readStoreTime } = await import("../../store/store-time.ts");
   const { activeDrillHalt } = await import("../../store/drill/drill-halt.ts");
   const { closedBecause } = await import("../../chaos/plan/timetable-window.ts");
@@ -49,14 +50,9 @@ export async function checkWindow(db: Database, question: WindowQuestion): Promi
   const halt = await activeDrillHalt(db);
   const now = await readStoreTime(db);
   const closed = closedBecause(schedule, now, drill.definition.blastRadius.awayFromPeakMs);
-  if (!halt && closed === null) return;
-  const reason = halt ? `drills are halted by ${halt.person}: ${halt.reason}` : closed!;
-  await recordLeftOut(db, question, reason);
-  if (halt) {
-    const { at, person, reason: why } = halt;
-    throw new EscapementError("E_DRILL_HALTED", { since: at.toISOString(), person, reason: why });
-  }
-  throw new EscapementError("E_DRILL_WINDOW", { reason });
+  const reason = halt ? `drills are halted by ${halt.person}: ${halt.reason}` : closed;
+  if (reason !== null) await recordLeftOut(db, question, reason);
+  return reason;
 }
 
 async function recordLeftOut(db: Database, question: WindowQuestion, reason: string): Promise<void> {

@@ -29,7 +29,8 @@ export function buildStatus(): Command {
     await withStore(options, async (db) => {
       if (options.watch && !options.json) return watch(db);
       const seen = await look(db);
-      if (options.json) printJson({ now: seen.now, halt: seen.halt, run: seen.run, last: seen.last });
+      if (options.json)
+        printJson({ now: seen.now, halt: seen.halt, run: seen.run, last: seen.last, probes: seen.probes });
       else for (const line of linesOf(seen)) print(line);
     });
   });
@@ -38,18 +39,21 @@ export function buildStatus(): Command {
 type Seen = Awaited<ReturnType<typeof look>>;
 
 async function look(db: Database) {
+  const { countProbes } = await import("../../chaos/drill/probe-load.ts");
   const { currentDrillRun, listDrillRuns } = await import("../../store/drill/drill-run.ts");
   const { activeDrillHalt } = await import("../../store/drill/drill-halt.ts");
   const { readStoreTime } = await import("../../store/store-time.ts");
   const run = await currentDrillRun(db);
   const [last] = run ? [] : await listDrillRuns(db, { limit: 1 });
-  return { now: await readStoreTime(db), halt: await activeDrillHalt(db), run, last: last ?? null };
+  const probes = await countProbes(db);
+  return { now: await readStoreTime(db), halt: await activeDrillHalt(db), run, last: last ?? null, probes };
 }
 
-function linesOf({ now, halt, run, last }: Seen): string[] {
+function linesOf({ now, halt, run, last, probes }: Seen): string[] {
   return [
     ...(halt ? [paint.red(`halted since ${formatInstant(halt.at)} by ${halt.person}: ${halt.reason}`)] : []),
     ...(run ? runLines(run, now) : ["no drill is on"]),
+    ...(run?.abandoned && probes > 0 ? [paint.red(`${probes} probe job(s) of it are still there`)] : []),
     ...(last ? [`last: ${runLines(last, now).join("")}`] : []),
   ];
 }

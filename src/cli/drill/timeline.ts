@@ -29,7 +29,11 @@ export function runLines(run: DrillRunRow, now: Date): string[] {
     `${head}, for ${elapsed(run.startedAt, now)}`,
     timeline(run, now),
     ...(run.abandoned
-      ? [paint.red("its controller is silent; the host restores itself, and any other controller may end it")]
+      ? [
+          paint.red(
+            "its controller is silent; the host restores itself. escapement drill abort puts it right and ends the run",
+          ),
+        ]
       : []),
     ...(run.abortRequestedAt ? [paint.yellow(`asked to end: ${run.abortReason ?? ""}`)] : []),
   ];

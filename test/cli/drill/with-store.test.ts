@@ -1,6 +1,8 @@
 /** Drill commands that talk to the records: the leash, the switch, what people see of a run. */
 import { describe, expect, test } from "vitest";
+import { installProbes } from "../../../src/chaos/drill/probe-load.ts";
 import { beginDrillRun, endDrillRun, listDrillRuns } from "../../../src/store/drill/drill-run.ts";
+import { testJob } from "../../support/job.ts";
 import { startEscapement } from "../../support/processes.ts";
 import { aDrillScene, db, deed, drill, folder, populate, withStore } from "./drill-scene.ts";
 
@@ -117,12 +119,40 @@ describe("the switch", () => {
   test("abort asks the run that is on; without one it changes nothing", async () => {
     expect((await withStore("abort", ...deed)).stdout).toBe("no drill is on\n");
     const runId = await begin("exec-1");
-    const { code, stdout } = await withStore("abort", ...deed, "--json");
+    const { code, stdout } = await withStore("abort", ...deed, "--no-wait", "--json");
     expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ run: runId, hosts: [{ host: "exec-1", halted: null }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      run: runId,
+      hosts: [{ host: "exec-1", halted: null }],
+      ended: null,
+    });
     const status = await withStore("status");
     expect(status.stdout).toMatch(/kill-executor \(\w{8}\) on exec-1, by ann/);
     expect(status.stdout).toContain("asked to end: tester: test");
+  });
+
+  test("the run of a dead controller: status shows it with what is left, abort ends it and removes that", async () => {
+    const runId = await begin("exec-1");
+    const job = testJob("probe-1", { schedule: { kind: "every", everyMs: 5_000 } });
+    await installProbes(db, [{ ...job, namespace: "drill" }], { person: "ann", reason: "drill" });
+    await db.query(
+      "UPDATE escapement.drill_run SET lease_until = clock_timestamp() - interval '1 s' WHERE run_id = $1",
+      [runId],
+    );
+    const status = await withStore("status");
+    expect(status.stdout).toContain(
+      "its controller is silent; the host restores itself. escapement drill abort",
+    );
+    expect(status.stdout).toContain("1 probe job(s) of it are still there");
+    expect(JSON.parse((await withStore("status", "--json")).stdout)).toMatchObject({ probes: 1 });
+    const { code, stdout } = await withStore("abort", ...deed);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^ended: unknown: its controller went away; not everything could be looked at/m);
+    expect(JSON.parse((await withStore("status", "--json")).stdout)).toMatchObject({
+      run: null,
+      probes: 0,
+      last: { runId, verdict: "unknown" },
+    });
   });
 });
 
