@@ -157,7 +157,11 @@ test("a window that is closed ends it", async () => {
   await session.shows(ready);
   session.order({ close: true });
   const { code, signal } = await session.ended();
-  expect([code, signal]).not.toEqual([0, null]);
+  // Hung up on, in one of the two ways to say so; never aborted with a core dump.
+  expect([
+    [129, null],
+    [null, 1],
+  ]).toContainEqual([code, signal]);
 });
 
 test("a store that goes away: the last data, the reason, and when it is asked again", async () => {

@@ -48,3 +48,11 @@ test("a store that is away is asked now when the seconds have run out, not in 0 
   expect(lines(ui)[1]).toContain("asking now");
   expect(ui.text()).not.toContain("0 s");
 });
+
+test("the bar names the way out and the way to all keys at every width", () => {
+  for (let columns = 60; columns <= 200; columns += 7) {
+    const ui = openUi({ operator: true, columns, rows: 24 }).jobs([sampleJob(1)]);
+    for (const screen of ["1", "2", "3", "4", "5", "6", "7"])
+      expect(lines(ui.press(screen)).at(-1), `${columns}, ${screen}`).toMatch(/\? help +q quit/);
+  }
+});

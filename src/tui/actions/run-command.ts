@@ -36,7 +36,8 @@ export function runOwnCommand(program: OwnProgram, args: readonly string[]): Pro
       detached: true,
     });
     for (const handle of handles) closeSync(handle);
-    const words = `escapement ${args.slice(0, 3).join(" ")}`;
+    const options = args.findIndex((word) => word.startsWith("-"));
+    const words = ["escapement", ...args.slice(0, options < 0 ? 4 : options)].join(" ");
     child.on("error", (error) => {
       rmSync(folder, { recursive: true, force: true });
       resolve({ ok: false, text: `✗ ${words}: ${messageOf(error)}`, stdout: "" });

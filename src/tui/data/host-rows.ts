@@ -29,6 +29,9 @@ export interface HostRow {
 
 type Process = Omit<HostRow, "inspection">;
 
+/** A watchman that has not looked for so long has ended, or hangs. */
+export const watchmanSilentMs = 120_000;
+
 /** Worse than this is worth a look, and worse than that is wrong: the bounds of the clock rules. */
 const offsetBoundsMs = { look: 100, wrong: 1_000 };
 
@@ -148,7 +151,7 @@ function executorRow(one: ClusterLook["executors"][number]): Process {
 }
 
 function watchmanRow(one: ClusterLook["watchmen"][number]): Process {
-  const alive = one.passMsAgo < 120_000;
+  const alive = one.passMsAgo < watchmanSilentMs;
   return {
     key: `watchman ${one.node}`,
     node: one.node,
@@ -172,6 +175,7 @@ function watchmanRow(one: ClusterLook["watchmen"][number]): Process {
 /** What a time daemon says of itself, in a few words. */
 function timeText(source: Readonly<Record<string, unknown>> | null): string {
   if (!source) return "";
+  if (typeof source.why === "string") return `? ${source.why}`;
   const name = ["daemon", "name", "source"]
     .map((part) => source[part])
     .find((value) => typeof value === "string");

@@ -4,8 +4,8 @@
  *   ┌▶ slice: jobs by number ▶ new definitions ▶ counts and latest fires ─┐
  *   └───── wait, so that the store is busy a fiftieth of the time ◀───────┘
  *
- * No query may take longer than {@link aimMs}: slices shrink when one did and grow
- * when none does. Counts are read from a floor on: the quarter hour in which
+ * Slices shrink while queries usually take longer than {@link aimMs}, and grow
+ * while they take less than half of it. Counts are read from a floor on: the quarter hour in which
  * something of the job may still change. Now and then the floor is the whole day,
  * because a rerun changes the past.
  */
@@ -29,8 +29,8 @@ import { addBins, binOf, earliestUnfinished, replaceBins, timelineBins } from ".
 import { type JobEntry, lateFromMs, unplannedFires } from "./job-entry.ts";
 import { type JobsView, viewOf } from "./jobs-view.ts";
 
-/** Milliseconds of one query, as this side measures them. */
-const aimMs = 5;
+/** Milliseconds that a query usually takes, as this side measures them: half of what the slowest may. */
+const aimMs = 2.5;
 const slices = { first: 100, least: 20, most: 400 };
 /** One slow answer says nothing: the machine may have been busy elsewhere. */
 const weightOfLast = 0.25;

@@ -2,7 +2,7 @@
 import { actionNamed } from "../actions/actions.ts";
 import { commandOf, refusalOf, shellLine } from "../actions/ask.ts";
 import { candidates } from "../state/command-line.ts";
-import { bindingsOf } from "../state/keymap.ts";
+import { type Binding, bindingsOf } from "../state/keymap.ts";
 import { currentView, listOf, type State } from "../state/state.ts";
 import {
   cleaned,
@@ -105,14 +105,20 @@ function keys(state: State, width: number): Span[] {
   const filter = listOf(state).filter;
   const busy = state.busy.length === 0 ? [] : [span(`▸ ${state.busy.join(", ")}…  `, "busy")];
   const spans: Span[] = [...busy, ...(filter === "" ? [] : [span(`/${filter}  `, "mark")])];
+  const sizeOf = ({ shown: key, label }: Binding) => textWidth(key) + textWidth(label) + 3;
+  // The way out and the way to all the others are there at every width.
+  const last = shown.filter(({ bar: place }) => place! >= 8);
   let room = width - spans.reduce((sum, { text }) => sum + textWidth(text), 0);
-  for (const { shown: key, label, intent } of shown) {
-    const size = textWidth(key) + textWidth(label) + 3;
-    if (size > room) break;
+  room -= last.reduce((sum, one) => sum + sizeOf(one), 0);
+  const fitting = shown.filter((one) => {
+    if (last.includes(one)) return true;
+    room -= sizeOf(one);
+    return room >= 0;
+  });
+  for (const { shown: key, label, intent } of fitting) {
     const action = intent.do === "act" ? actionNamed(intent.action) : undefined;
     const off = action !== undefined && refusalOf(action, state, subject) !== null;
     spans.push(span(key, off ? "muted" : "key"), span(` ${label}  `, off ? "muted" : "plain"));
-    room -= size;
   }
   return spans;
 }

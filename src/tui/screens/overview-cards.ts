@@ -3,7 +3,7 @@ import { countBound } from "../../store/ui/cluster-look.ts";
 import { itemsOf, scoreOf } from "../data/checklist-items.ts";
 import { allOf } from "../data/day.ts";
 import { latestOfClasses } from "../data/drill-history.ts";
-import { clocksOf } from "../data/host-rows.ts";
+import { clocksOf, watchmanSilentMs } from "../data/host-rows.ts";
 import { type State, storeNow } from "../state/state.ts";
 import { bar } from "../text/chart.ts";
 import { type Line, line, pad, type Span, span, type Tone } from "../text/line.ts";
@@ -146,7 +146,10 @@ export function clusterLines(state: State, width: number): Line[] {
       "watchman",
       watch
         ? line(
-            span(watch.passMsAgo < 120_000 ? "✓ " : "✗ ", watch.passMsAgo < 120_000 ? "good" : "bad"),
+            span(
+              watch.passMsAgo < watchmanSilentMs ? "✓ " : "✗ ",
+              watch.passMsAgo < watchmanSilentMs ? "good" : "bad",
+            ),
             watch.node,
             span(`  looked ${coarse(Math.max(0, watch.passMsAgo))} ago`, "muted"),
           )

@@ -9,6 +9,7 @@ export function watchDocument({ cluster, jobs, alerts, drills }: WatchPicture): 
     leader: cluster.leader,
     schedulers: cluster.schedulers,
     executors: cluster.executors,
+    watchmen: cluster.watchmen,
     work: cluster.work,
     jobs: jobs.jobs.length,
     unreadable: jobs.jobs.flatMap(({ label, problem, state }) =>

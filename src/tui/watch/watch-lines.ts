@@ -3,7 +3,9 @@ import { formatInstant } from "../../base/instant.ts";
 import type { ClusterLook } from "../../store/ui/cluster-look.ts";
 import type { AlertLook, DrillsLook } from "../../store/ui/records-look.ts";
 import { allOf } from "../data/day.ts";
+import { watchmanSilentMs } from "../data/host-rows.ts";
 import type { JobsView } from "../data/jobs-view.ts";
+import { coarse } from "../text/time-text.ts";
 
 export interface WatchPicture {
   readonly cluster: ClusterLook;
@@ -25,11 +27,23 @@ export function summaryLine({ cluster, jobs, alerts, drills }: WatchPicture): st
     `${live.length} executors, ${work.shardsRunning} shards run, ${work.shardsWaiting} wait`,
     `today (UTC) ${allOf(today) + unplannedToday} due, ${today.done} done, ${today.running + today.waiting} open, ${today.late} late, ${today.failed} failed, ${today.missed + unplannedToday} missing, ${today.refused} refused`,
     ...(jobs.unreadable > 0 ? [`${jobs.unreadable} jobs whose schedule CANNOT BE READ here`] : []),
+    ...watchmenParts(cluster),
     `${alerts.length} alerts`,
     ...(drill ? [`drill ${drill.drill}: ${drill.state}`] : []),
     ...(drills.halt ? ["drills are halted"] : []),
   ];
   return `${formatInstant(cluster.now)}  ${parts.join(" · ")}`;
+}
+
+/** Alerts are as old as the last look of whoever raises them. */
+function watchmenParts({ watchmen }: ClusterLook): string[] {
+  if (watchmen.length === 0) return ["no watchman"];
+  return watchmen.map(({ node, passMsAgo }) => {
+    const ago = coarse(Math.max(0, passMsAgo));
+    return passMsAgo < watchmanSilentMs
+      ? `watchman ${node} looked ${ago} ago`
+      : `watchman ${node} SILENT for ${ago}`;
+  });
 }
 
 /** What has a line of its own, by a key that does not change while it lasts. */
