@@ -8,6 +8,7 @@ import { defineCommand } from "./command.ts";
 import { reportError } from "./error-report.ts";
 import { requireInventory } from "./inventory-file.ts";
 import { locateStore, type StoreOptions, screensStoreUrl, storeUrl, withStoreOptions } from "./store-url.ts";
+import { urlWithoutPassword } from "./url-without-password.ts";
 
 interface UiCommandOptions extends StoreOptions {
   readonly operator?: boolean;
@@ -57,7 +58,7 @@ export function build(): Command {
       readOnlyReason: "read-only; start it with --operator",
       storeOptions: [
         ...(options.cluster === undefined ? [] : ["--cluster", options.cluster]),
-        ...(options.url === undefined ? [] : ["--url", withoutPassword(options.url)]),
+        ...(options.url === undefined ? [] : ["--url", urlWithoutPassword(options.url)]),
       ],
       inventory: options.inventory ?? null,
       profiles: options.profiles ?? [],
@@ -77,14 +78,6 @@ export function build(): Command {
     // Nothing that still waits for an answer keeps a person waiting who has left.
     process.exit();
   });
-}
-
-/** As it may stand on a screen. */
-function withoutPassword(url: string): string {
-  const shown = new URL(url);
-  shown.password = "";
-  shown.searchParams.delete("password");
-  return shown.href;
 }
 
 /** They are a file of their own, which hosts that were set up by deploy do not get. @throws E_UNAVAILABLE */
