@@ -87,6 +87,8 @@ event() {
   wall_ms
   (
     flock 8
+    # Whoever could not wait any longer for the lock of the run may come second: these are said once.
+    case $event_name in restored | audit | ended) ! has_event "$event_name" || exit 0 ;; esac
     seq=$(($(wc -l <"$run/events" 2>/dev/null || echo 0) + 1))
     line="{\"seq\":$seq,\"event\":\"$event_name\",\"wallMs\":$wall,\"bootMs\":$now,\"detail\":{$detail}}"
     printf '%s\n' "$line" >>"$run/events"

@@ -34,6 +34,10 @@ begin() {
   }
   # From here on the run is the one that is on. Until here it could not have begun.
   (set -C && printf '%s\n' "$id" >"$work/current") 2>/dev/null || refuse "another run is on"
+  if [ -e "$run/restored" ] || has_event restored; then
+    rm -f "$work/current"
+    refuse "the limit was over before the drill could begin: this host is too slow for it"
+  fi
   event armed fault "$o_fault" limitMs $((o_limitSeconds * 1000)) deadlineBootMs "$s_deadline" timer true keeper true
   systemd-run --quiet --collect --no-block --unit="$unit" -p OOMScoreAdjust=-900 \
     -p "ExecStopPost=/bin/sh $run/drill restore $id main-gone" -p TimeoutStopSec=60 \

@@ -89,6 +89,16 @@ test("two that write at once lose no event and give no number twice", () => {
   );
 });
 
+test("what is said once is said once, whoever says it again", () => {
+  const { text } = run(`
+    end() { event restored by "$1"; event audit residue 0; event ended residue 0; }
+    end run & end keeper & end timer & wait
+    end halt
+    cat "$run/events"`);
+  const events = text.split("\n").map((line) => readEvent(line)?.event);
+  expect(events.toSorted()).toEqual(["audit", "ended", "restored"]);
+});
+
 describe("the rules of a cut", () => {
   const rules = (more: string) =>
     run(

@@ -80,8 +80,10 @@ describe.skipIf(noHosts)("a drill on a host", () => {
     ["memory-limit", { fault: "memory-limit", unit: victim, limitBytes: 64 << 20 }, { limitBytes: 64 << 20 }],
   ];
   test.each(faults)("%s: in, proven, out", async (_, more, holding) => {
-    const run = await begin(more);
-    await expect(order({ fault: "cut" }).then((second) => host.begin(second))).rejects.toMatchObject({
+    // Made before, so that it arrives while the first is on; and a unit is tried to be started meanwhile.
+    const second = await order({ fault: "cut" });
+    const run = await begin(more.keepDown ? { holdSeconds: 10, limitSeconds: 20, ...more } : more);
+    await expect(host.begin(second)).rejects.toMatchObject({
       code: "E_DRILL_REFUSED",
       message: expect.stringContaining(`run ${run} is on`),
     });
