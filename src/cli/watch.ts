@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "../base/duration.ts";
 import { ExitCode } from "../base/exit-code.ts";
+import { endWithReader } from "./closed-pipe.ts";
 import { defineCommand } from "./command.ts";
 import { type StoreOptions, withStore, withStoreOptions } from "./store-url.ts";
 import { print, printJson } from "./terminal.ts";
@@ -30,6 +31,7 @@ export function build(): Command {
     const { watch } = await import("../tui/watch/watch.ts");
     const { watchDocument } = await import("../tui/watch/watch-document.ts");
     const everyMs = options.every;
+    if (!options.once) endWithReader();
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const)
       process.once(signal, () => {

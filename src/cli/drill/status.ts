@@ -4,6 +4,7 @@ import { ExitCode } from "../../base/exit-code.ts";
 import { formatInstant } from "../../base/instant.ts";
 import { sleep } from "../../base/monotonic.ts";
 import type { Database } from "../../store/database.ts";
+import { endWithReader } from "../closed-pipe.ts";
 import { defineCommand } from "../command.ts";
 import { type StoreOptions, withStore, withStoreOptions } from "../store-url.ts";
 import { paint, print, printJson } from "../terminal.ts";
@@ -27,7 +28,10 @@ export function buildStatus(): Command {
     .option("--json", "print one JSON document");
   return withStoreOptions(command).action(async (options: StatusOptions) => {
     await withStore(options, async (db) => {
-      if (options.watch && !options.json) return watch(db);
+      if (options.watch && !options.json) {
+        endWithReader();
+        return watch(db);
+      }
       const seen = await look(db);
       if (options.json)
         printJson({ now: seen.now, halt: seen.halt, run: seen.run, last: seen.last, probes: seen.probes });
