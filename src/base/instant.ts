@@ -5,7 +5,10 @@ import { EscapementError } from "./errors.ts";
 export function parseInstant(text: string): Date {
   const form = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i;
   const date = new Date(text.replace(" ", "T"));
-  if (!form.test(text) || Number.isNaN(date.getTime()))
+  // Date moves the 30th of February to March: a day that does not exist must not become another one.
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
+  if (!form.test(text) || Number.isNaN(date.getTime()) || !exists)
     throw new EscapementError("E_INSTANT", { value: JSON.stringify(text) });
   return date;
 }

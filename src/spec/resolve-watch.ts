@@ -44,6 +44,8 @@ export async function loadWatch(
 
 type WatchFile = LoadedDocument<"Watch"> & { readonly value: WatchDocument };
 
+const longestSilenceMs = 90 * 86_400_000;
+
 /** What the schema cannot see: names that refer to others, schedules, and a hole that alerts could fall through. */
 function watchProblems(document: WatchFile, judge: WatchJudge): Problem[] {
   const { spec } = document.value;
@@ -89,6 +91,12 @@ function watchProblems(document: WatchFile, judge: WatchJudge): Problem[] {
     const wrong = judge.schedule(cron, zone);
     if (wrong !== null) complain(path, wrong);
   }
+  for (const [i, { until }] of spec.silences.entries())
+    if (until.getTime() > Date.now() + longestSilenceMs)
+      complain(
+        ["spec", "silences", i, "until"],
+        "must lie at most 90 days ahead: a silence must not be forgotten",
+      );
   if (spec.thresholds.clockWarn >= spec.thresholds.clockCritical)
     complain(["spec", "thresholds", "clockWarn"], "must be less than clockCritical");
   return problems;

@@ -12,29 +12,8 @@ import {
   wholeNumber,
 } from "./scalar-schema.ts";
 import { channel, heartbeat } from "./watch-channel-schema.ts";
+import { match, narrowMatch, severities } from "./watch-match-schema.ts";
 import { jobLimits, thresholds } from "./watch-threshold-schema.ts";
-
-export const severities = ["info", "warning", "critical"] as const;
-
-const pattern = (description: string) => text(`${description} A * stands for any characters.`);
-
-const matchShape = {
-  severity: z.array(choice(severities, "A severity.")).min(1).describe("One of these.").optional(),
-  rule: z.array(pattern("The name of a rule.")).min(1).describe("One of these rules.").optional(),
-  job: z.array(pattern("namespace/name of a job.")).min(1).describe("One of these jobs.").optional(),
-  key: z.array(pattern("The key of an alert.")).min(1).describe("One of these keys.").optional(),
-};
-
-const match = z
-  .strictObject(matchShape)
-  .describe("All that is named must fit; nothing named fits everything.");
-
-const narrowMatch = z
-  .strictObject(matchShape)
-  .refine((value) => Object.keys(value).length > 0, {
-    error: "must name a severity, rule, job or key: nothing named would silence everything",
-  })
-  .describe("All that is named must fit.");
 
 const channelNames = (description: string) => z.array(name("The name of a channel.")).describe(description);
 
@@ -63,6 +42,9 @@ const silence = z.strictObject({
   by: text("Who."),
 });
 
+/** What lasts longer is no maintenance: the jobs are paused, or the rule is turned off. */
+const longestWindowMs = 31 * 86_400_000;
+
 const window = z
   .strictObject({
     match: match.default({}),
@@ -83,6 +65,8 @@ const window = z
       context.addIssue({ code: "custom", message: "must have cron, duration and zone, or from and to" });
     else if (single && value.from! >= value.to!)
       context.addIssue({ code: "custom", path: ["to"], message: "must be after from" });
+    else if (single && value.to!.getTime() - value.from!.getTime() > longestWindowMs)
+      context.addIssue({ code: "custom", path: ["to"], message: "must be at most 31 days after from" });
   });
 
 const rule = z.strictObject({

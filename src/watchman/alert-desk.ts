@@ -177,10 +177,15 @@ export class AlertDesk implements AlertSink {
     // A round that still sends from the spool must have noted what it sent.
     await this.settled();
     const { alerts, deliveries } = this.#spool;
-    await this.#db.transaction(async (tx) => {
+    const unknown = await this.#db.transaction(async (tx) => {
       await writeBook(tx, alerts.map(toRow), now);
-      await bringInDeliveries(tx, deliveries);
+      return bringInDeliveries(tx, deliveries);
     });
+    if (unknown.length > 0)
+      this.#log.error(
+        { keys: unknown },
+        "messages of alerts that the store does not know any more are dropped",
+      );
     await this.#spool.clear().catch((error: unknown) => {
       this.#log.warn({ error }, "the spool could not be emptied");
     });

@@ -35,6 +35,21 @@ const alert = z.object({
   channels: z.array(z.string()),
 });
 
+/** What a receiver gets; see AlertMessage. */
+const message = z.looseObject({
+  id: z.string(),
+  phase: z.enum(["open", "raised", "escalated", "resolved", "test"]),
+  key: z.string(),
+  episode: z.int(),
+  rule: z.string(),
+  severity,
+  message: z.string(),
+  evidence: z.record(z.string(), z.unknown()),
+  hint: z.string(),
+  openedAt: z.string(),
+  watched: z.boolean(),
+});
+
 const line = z.union([
   z.object({ alert }),
   z.object({
@@ -43,7 +58,7 @@ const line = z.union([
       channel: z.string(),
       alertKey: z.string(),
       fallback: z.array(z.string()),
-      message: z.unknown(),
+      message,
       createdAt: instant,
     }),
   }),

@@ -179,6 +179,23 @@ test.each<[what: string, text: string, problem: RegExp]>([
     /^watch.yaml:11:16 .*silence everything/,
   ],
   [
+    "a silence of everything, said with a star",
+    more(
+      '  silences:\n    - { match: { rule: ["*"], severity: [info, warning, critical] }, until: "2026-07-01T00:00:00Z", reason: r, by: b }',
+    ),
+    /^watch.yaml:11:16 .*silence everything/,
+  ],
+  [
+    "a silence that nobody will remember",
+    more('  silences:\n    - { match: { rule: [x] }, until: "2999-07-01T00:00:00Z", reason: r, by: b }'),
+    /silences\[0\].until must lie at most 90 days ahead/,
+  ],
+  [
+    "a window that lasts for years",
+    more("  windows:\n    - { from: 2026-01-01T00:00:00Z, to: 2027-01-01T00:00:00Z, reason: r }"),
+    /windows\[0\].to must be at most 31 days after from/,
+  ],
+  [
     "a silence without an end",
     more("  silences:\n    - { match: { rule: [x] }, reason: r, by: b }"),
     /^watch.yaml:11:7 .*until is missing.*instant/,

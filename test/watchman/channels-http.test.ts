@@ -1,7 +1,9 @@
 /** Channels over HTTP: a server that checks signatures, Alertmanager, stand-ins for PagerDuty and Slack. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { WatchChannel } from "../../src/spec/watch-definition.ts";
 import { openChannel } from "../../src/watchman/channels/open-channels.ts";
 import { hasAlertmanager, startAlertmanager } from "../support/alertmanager.ts";
@@ -67,6 +69,26 @@ describe("webhook", () => {
     receiver.answer = () => ({ status });
     expect(await open(receiver.url).send([message()])).toMatchObject({ accepted: false, rejected });
     expect(receiver.asked).toHaveLength(1);
+  });
+
+  test.each([200, 500])("an answer of %i without an end is not read to its end", async (status) => {
+    let closed = false;
+    const server = createServer((_, response) => {
+      response.writeHead(status);
+      const chunk = "x".repeat(65_536);
+      const more = (): void => {
+        if (!closed) response.write(chunk, () => setImmediate(more));
+      };
+      response.on("close", () => (closed = true)).on("error", () => {});
+      more();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    // The time limit must not be what ends it.
+    const answer = await open(`http://127.0.0.1:${port}`, { timeoutMs: 300_000 }).send([message()]);
+    expect(answer.accepted).toBe(status === 200);
+    await until(() => closed, { what: "the end of the connection" });
   });
 
   test("one that says nothing is left after the time limit; one that is not there is no error of ours", async () => {

@@ -6,6 +6,7 @@ import { startTcpProxy } from "../../src/lab/tcp-proxy.ts";
 import { Database } from "../../src/store/database.ts";
 import { Spool } from "../../src/watchman/spool.ts";
 import { Receiver } from "../support/receiver.ts";
+import { message } from "./channel-message.ts";
 import { DeskRehearsal, finding, secret, told } from "./desk-rehearsal.ts";
 
 const gone = finding("store-unreachable", {
@@ -156,7 +157,7 @@ test("a line that was cut, and one that is nothing, are dropped; what comes afte
     channel: "ops",
     alertKey: "k",
     fallback: [],
-    message: {},
+    message: message(),
   });
   const spool = await Spool.open(file);
   await spool.save([], [queued("one")], now);
@@ -166,6 +167,9 @@ test("a line that was cut, and one that is nothing, are dropped; what comes afte
   await again.save([], [queued("two")], now);
   await again.accept([queued("one")], now);
   appendFileSync(file, "nonsense\n{}\n");
+  // A message that is none would cut every round of deliveries short.
+  const { messageId: _, ...rest } = JSON.parse(JSON.stringify(queued("three")));
+  appendFileSync(file, `${JSON.stringify({ queued: { messageId: "three", ...rest, message: null } })}\n`);
   const last = await Spool.open(file);
   expect(last.deliveries.map(({ messageId, acceptedAt }) => [messageId, acceptedAt])).toEqual([
     ["one", now],
@@ -191,4 +195,24 @@ test("a spool that cannot be read stops the start; one that cannot be written do
   await other.pass([gone], { away: true });
   expect(told(receiver)).toEqual(["open cause:store"]);
   expect(other.log.text).toMatch(/the spool could not be written/);
+});
+
+test("what the spool holds of an alert that the store has lost keeps no other alert from the records", async () => {
+  const receiver = await Receiver.open();
+  const { desk, proxy } = await withWay(receiver);
+  await desk.passes(3, [finding("a")]);
+  proxy.cut();
+  for (let i = 0; i < 5; i++) await desk.pass([gone], { away: true });
+  const queued = {
+    ...{ messageId: "lost", channel: "ops", alertKey: "forgotten", fallback: [] },
+    message: message(),
+  };
+  appendFileSync(desk.watch.spoolFile, `${JSON.stringify({ queued: { ...queued, createdAt: desk.now } })}\n`);
+  await desk.restart();
+  proxy.heal();
+  await desk.passes(3, [finding("a"), finding("b")]);
+  const rows = await desk.rows("SELECT dedup_key AS key FROM escapement.alert_outbox ORDER BY 1");
+  expect(rows.map(({ key }) => key)).toEqual(["a", "b", "cause:store"]);
+  expect(desk.spoolText()).toBe("");
+  expect(desk.log.text).toMatch(/does not know any more.*|forgotten/);
 });

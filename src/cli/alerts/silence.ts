@@ -5,6 +5,7 @@ import { EscapementError, messageOf } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import { formatInstant } from "../../base/instant.ts";
 import type { AlertMatch } from "../../spec/watch-definition.ts";
+import { namesSomething } from "../../spec/watch-match-schema.ts";
 import { defineCommand } from "../command.ts";
 import { countOption, instantOption } from "../parse-option.ts";
 import { type DeedOptions, deedOf, withDeedOptions } from "../person.ts";
@@ -101,9 +102,9 @@ function matchOf({ severity, rule, job, key }: SilenceOptions): AlertMatch {
     ...(job && { job }),
     ...(key && { key }),
   };
-  if (Object.keys(match).length > 0) return match;
+  if (namesSomething(match)) return match;
   throw new EscapementError("E_USAGE", {
-    what: "name what shall be silent: --severity, --rule, --job or --key",
+    what: "name what shall be silent: --severity, --rule, --job or --key; a * alone names everything",
   });
 }
 

@@ -115,19 +115,34 @@ export async function failDeliveries(db: Queryable, failed: readonly FailedTry[]
   );
 }
 
-/** Brings in what was queued, and perhaps sent, while the store was away. Doing it twice does no harm. */
-export async function bringInDeliveries(db: Queryable, settled: readonly SettledDelivery[]): Promise<void> {
-  if (settled.length === 0) return;
+/**
+ * Brings in what was queued, and perhaps sent, while the store was away. Doing it twice does no harm.
+ * @returns keys of alerts that the store does not know (it was restored, or they were pruned): their messages are
+ * left out, so that they keep nothing else from the records
+ */
+export async function bringInDeliveries(
+  db: Queryable,
+  settled: readonly SettledDelivery[],
+): Promise<string[]> {
+  if (settled.length === 0) return [];
   await db.query(
     `INSERT INTO escapement.alert_delivery AS a (message_id, channel, alert_key, fallback, message, created_at, next_try_at, state, accepted_at)
      SELECT d ->> 'messageId', d ->> 'channel', d ->> 'alertKey', ARRAY (SELECT jsonb_array_elements_text(d -> 'fallback')),
        d -> 'message', (d ->> 'createdAt')::timestamptz, (d ->> 'createdAt')::timestamptz,
        CASE WHEN d ->> 'acceptedAt' IS NULL THEN 'pending' ELSE 'accepted' END, (d ->> 'acceptedAt')::timestamptz
-     FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY e(d, n) ORDER BY n
+     FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY e(d, n)
+     WHERE EXISTS (SELECT 1 FROM escapement.alert_outbox o WHERE o.dedup_key = d ->> 'alertKey') ORDER BY n
      ON CONFLICT (message_id, channel) DO UPDATE SET state = 'accepted', accepted_at = excluded.accepted_at
        WHERE a.state = 'pending' AND excluded.state = 'accepted'`,
     [JSON.stringify(settled)],
   );
+  const keys = [...new Set(settled.map(({ alertKey }) => alertKey))];
+  const { rows } = await db.query<{ key: string }>(
+    `SELECT key FROM unnest($1::text[]) key
+     WHERE NOT EXISTS (SELECT 1 FROM escapement.alert_outbox o WHERE o.dedup_key = key)`,
+    [keys],
+  );
+  return rows.map(({ key }) => key);
 }
 
 /** The fallback was told: it must be told of the end, too. */

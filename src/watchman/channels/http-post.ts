@@ -29,7 +29,7 @@ export async function post({ url, body, headers, timeoutMs, secrets = [] }: Post
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const answer = await response.text().catch(() => "");
+    const answer = await beginningOf(response).catch(() => "");
     if (response.status >= 200 && response.status < 300) return accepted;
     return {
       accepted: false,
@@ -45,6 +45,22 @@ export async function post({ url, body, headers, timeoutMs, secrets = [] }: Post
       reason: timedOut ? `no answer within ${timeoutMs} ms` : reasonWithout(hidden, messageOf(cause)),
     };
   }
+}
+
+/** A reason is short, and an answer may be endless: no more of it is taken into memory. */
+const mostAnswerBytes = 4_096;
+
+async function beginningOf({ body }: Response): Promise<string> {
+  if (!body) return "";
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  // Leaving the loop cancels the rest.
+  for await (const part of body) {
+    parts.push(part.subarray(0, mostAnswerBytes - length));
+    length += part.length;
+    if (length >= mostAnswerBytes) break;
+  }
+  return Buffer.concat(parts).toString("utf8");
 }
 
 function pathOf(url: string): string[] {
