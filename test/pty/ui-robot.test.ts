@@ -158,14 +158,16 @@ test("sees a drill that is on, and halts it", async () => {
        '[{"host":"batch-02","node":"executor-2","part":"executor"}]', clock_timestamp())`,
   );
   const inventory = join(cluster.directory, "inventory.yaml");
+  // Nobody answers there: the halt is in the store all the same.
   writeFileSync(
     inventory,
-    JSON.stringify({
-      apiVersion: "escapement/v1",
-      kind: "Inventory",
-      metadata: { name: "nowhere" },
-      spec: { hosts: {} },
-    }),
+    `apiVersion: escapement/v1
+kind: Inventory
+metadata: { name: nowhere }
+spec:
+  hosts:
+    - { name: batch-02, address: 127.0.0.1, port: 9 }
+`,
   );
   const robot = sitDown("--operator", "-i", inventory);
   await robot.shows(/of [\d,]+ due/);

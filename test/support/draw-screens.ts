@@ -2,7 +2,8 @@
  * Draws every screen of a sample store into docs/screens/, as the program shows it
  * on a real pseudo terminal. `node scripts/screens.mjs`.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../../src/lab/package-root.ts";
 import { startPostgres } from "../../src/lab/postgres.ts";
@@ -48,6 +49,19 @@ const pictures: readonly Picture[] = [
   { name: "help", size: wide, keys: ["2", "?"], shows: /keys of jobs/ },
 ];
 
+// Nobody answers there: what the hosts are made of is on no picture.
+const place = mkdtempSync(join(tmpdir(), "escapement-screens-"));
+process.chdir(place);
+writeFileSync(
+  "inventory.yaml",
+  `apiVersion: escapement/v1
+kind: Inventory
+metadata: { name: sample }
+spec:
+  hosts:
+    - { name: batch-01, address: 127.0.0.1, port: 9 }
+`,
+);
 const server = await startPostgres();
 try {
   const url = await server.createDatabase("escapement");
@@ -78,5 +92,6 @@ try {
   await db.end();
 } finally {
   await server.remove();
+  rmSync(place, { recursive: true, force: true });
 }
 process.exit(0);

@@ -167,7 +167,7 @@ function watchmanRow(one: ClusterLook["watchmen"][number]): Process {
     running: null,
     slots: null,
     startedAt: null,
-    note: `looked ${Math.round(one.passMsAgo / 1_000)} s ago`,
+    note: `looked ${Math.max(0, Math.round(one.passMsAgo / 1_000))} s ago`,
     drained: false,
   };
 }
