@@ -5,7 +5,7 @@
 import { formatInstant } from "../base/instant.ts";
 import type { ChecklistReport } from "./report-schema.ts";
 import type { ItemVerdict, Outcome } from "./verdict.ts";
-import { countsAs, scopeText, verdictOf } from "./waivers.ts";
+import { countsAs, scopeText, verdictOf, waiverFault } from "./waivers.ts";
 
 export interface Judgement {
   readonly outcome: Outcome;
@@ -15,10 +15,16 @@ export interface Judgement {
   readonly verdicts: ReadonlyMap<number, ItemVerdict>;
 }
 
-type Judged = Pick<ChecklistReport, "items" | "waiverProblems" | "definitionProblems" | "asked">;
+type Judged = Pick<
+  ChecklistReport,
+  "items" | "waiverProblems" | "definitionProblems" | "asked" | "cluster" | "window"
+>;
 
 /** Numbers of the items that a whole report has. */
 export const allItems: readonly number[] = Array.from({ length: 15 }, (_, i) => i);
+
+/** Retention, and what a month end needs: executions of the last 13 months. */
+const leastWindowMs = 395 * 86_400_000;
 
 /** Fail outranks unknown, unknown outranks pass. What was not asked, or not answered, is unknown. */
 export function judge(report: Judged, now: Date): Judgement {
@@ -36,11 +42,15 @@ export function judge(report: Judged, now: Date): Judgement {
     const more = worst.length > 1 ? ` (and ${worst.length - 1} more)` : "";
     const where = first ? `${scopeText(first.scope)}: ${first.message}${more}` : "";
     (verdict === "fail" ? failed : unknown).push(`item ${item.number} ${item.id}: ${verdict}: ${where}`);
-    for (const { waiver, scope } of worst)
+    for (const { waiver, scope } of worst) {
+      const broken = waiver && waiverFault(waiver);
+      if (broken !== undefined)
+        failed.push(`the waiver for item ${item.number}, ${scopeText(scope)} ${broken}`);
       if (waiver && now >= new Date(waiver.expires))
         failed.push(
           `the waiver for item ${item.number}, ${scopeText(scope)} has expired at ${formatInstant(new Date(waiver.expires))}; its owner is ${waiver.owner}`,
         );
+    }
   }
   unknown.push(...gaps(report, verdicts));
   return {
@@ -50,7 +60,10 @@ export function judge(report: Judged, now: Date): Judgement {
   };
 }
 
-function gaps({ items, asked }: Judged, verdicts: ReadonlyMap<number, ItemVerdict>): string[] {
+function gaps(
+  { items, asked, cluster, window }: Judged,
+  verdicts: ReadonlyMap<number, ItemVerdict>,
+): string[] {
   const missing = allItems.filter((number) => !verdicts.has(number));
   const twice = items.length !== verdicts.size;
   const found: string[] = [];
@@ -60,6 +73,10 @@ function gaps({ items, asked }: Judged, verdicts: ReadonlyMap<number, ItemVerdic
       `not all items were asked: ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`,
     );
   if (twice) found.push("an item is in the report twice");
+  if (cluster.id === null) found.push("the record store was not asked: nobody knows which cluster this is");
+  const windowMs = new Date(window.to).getTime() - new Date(window.from).getTime();
+  if (!(windowMs >= leastWindowMs))
+    found.push("executions were looked at for less than 13 months (--window)");
   if (asked.job !== null) found.push(`only job ${asked.job} was asked about`);
   if (items.length > 0 && [...verdicts.values()].every((verdict) => verdict === "not-applicable"))
     found.push("no item applies: nothing was checked");

@@ -29,10 +29,26 @@ export function parseReport(text: string, file: string): StoredReport {
   } catch (error) {
     throw invalid(messageOf(error));
   }
+  if (isDeeperThan(raw, mostDepth)) throw invalid("the document: is nested deeper than a report can be");
   const parsed = reportSchema.safeParse(raw);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw invalid(`${issue?.path.join(".") || "the document"}: ${issue?.message ?? "is not right"}`);
   }
   return { report: parsed.data, raw: raw as Record<string, unknown> };
+}
+
+/** A report is less than ten levels deep; fields of later versions may add some. */
+const mostDepth = 64;
+
+/** Without recursion: a document made for that would end the program. */
+function isDeeperThan(document: unknown, most: number): boolean {
+  let level: unknown[] = [document];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > most) return true;
+    level = level.flatMap((value) =>
+      typeof value === "object" && value !== null ? Object.values(value) : [],
+    );
+  }
+  return false;
 }

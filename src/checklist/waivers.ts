@@ -5,6 +5,7 @@
  */
 import { formatInstant } from "../base/instant.ts";
 import type { Waiver } from "../spec/load-waivers.ts";
+import { longestWaiverMs, samePerson } from "../spec/waiver-schema.ts";
 import type { Scope } from "./item.ts";
 import type { ReportItem, ReportResult, ReportWaiver, WaiverProblem } from "./report-schema.ts";
 import { type ItemVerdict, worstOf } from "./verdict.ts";
@@ -76,11 +77,24 @@ export function applyWaivers(
   };
 }
 
-/** What a result counts as at an instant: its waiver may have run out since the report was made. */
+/**
+ * What a result counts as at an instant: its waiver may have run out since the
+ * report was made. A pass that shows nothing is a claim, and a waiver that no
+ * file may hold covers nothing, whoever wrote them into a report.
+ */
 export function countsAs(result: ReportResult, now: Date): ItemVerdict {
-  const { verdict, waiver } = result;
-  if (!waiver || !isOpen(verdict)) return verdict;
+  const { verdict, waiver, evidence } = result;
+  if (verdict === "pass" && evidence.length === 0) return "unknown";
+  if (!waiver || !isOpen(verdict) || waiverFault(waiver) !== undefined) return verdict;
   return now >= new Date(waiver.created) && now < new Date(waiver.expires) ? "waived" : verdict;
+}
+
+/** Which rule of waivers it breaks; undefined when none. */
+export function waiverFault({ owner, approver, created, expires, reason }: ReportWaiver): string | undefined {
+  if (reason.trim() === "") return "gives no reason";
+  if (samePerson(owner, approver)) return "was approved by its owner";
+  const lastsMs = new Date(expires).getTime() - new Date(created).getTime();
+  return lastsMs > 0 && lastsMs <= longestWaiverMs ? undefined : "holds for more than 90 days";
 }
 
 export function verdictOf(results: readonly ReportResult[], now: Date): ItemVerdict {

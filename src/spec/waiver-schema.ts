@@ -34,6 +34,7 @@ const waiver = z
   .superRefine((value, context) => {
     const complain = (field: string, message: string) =>
       context.addIssue({ code: "custom", path: [field], message });
+    if (value.reason.trim() === "") complain("reason", "must say why");
     if (samePerson(value.owner, value.approver))
       complain("approver", "must be another person than the owner");
     const lastsMs = value.expires.getTime() - value.created.getTime();
@@ -53,7 +54,14 @@ export const waiversSchema = z.strictObject({
 
 export type WaiversDocument = z.output<typeof waiversSchema>;
 
-function samePerson(a: string, b: string): boolean {
-  const plain = (name: string) => name.normalize("NFKC").trim().replace(/\s+/g, " ").toLowerCase();
+/** Spaces, case and signs that nobody sees make no other person. */
+export function samePerson(a: string, b: string): boolean {
+  const plain = (name: string) =>
+    name
+      .normalize("NFKC")
+      .replace(/\p{Cf}/gu, "")
+      .trim()
+      .replace(/\s+/g, " ")
+      .toLowerCase();
   return plain(a) === plain(b);
 }

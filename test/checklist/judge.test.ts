@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Result } from "../../src/checklist/item.ts";
 import { judge } from "../../src/checklist/judge.ts";
+import type { Waiver } from "../../src/spec/load-waivers.ts";
 import { answer, head, job, now, reportOf, runsOf, waiver } from "./fake-report.ts";
 
 const cases: [string, Record<number, Result[]>, "pass" | "fail" | "unknown"][] = [
@@ -75,5 +76,33 @@ describe("a stored report", () => {
     const later = judge(report, new Date("2026-08-01T00:00:00Z"));
     expect(later.outcome).toBe("fail");
     expect(later.reasons.join()).toMatch(/has expired at 2026-08-01.*owner is ada/);
+  });
+
+  test.each<[string, Partial<Waiver>, RegExp]>([
+    ["its owner approved", { approver: " A\u200BDA" }, /was approved by its owner/],
+    ["holds for years", { expires: new Date("2099-01-01T00:00:00Z") }, /more than 90 days/],
+    ["gives no reason", { reason: " " }, /gives no reason/],
+  ])("a waiver that no file may hold covers nothing: %s", async (_, change, reason) => {
+    const report = await reportOf(
+      { 3: [answer("unknown")] },
+      { waivers: [waiver(3, { kind: "cluster" }, change)] },
+    );
+    const judged = judge(report, now);
+    expect(judged.outcome).toBe("fail");
+    expect(judged.reasons.join()).toMatch(reason);
+    expect(judged.verdicts.get(3)).toBe("unknown");
+  });
+
+  test("a pass that shows nothing, a store that was not asked, and a short window are unknown", async () => {
+    const report = await reportOf();
+    const bare = report.items.map((item) =>
+      item.number === 3 ? { ...item, results: item.results.map((one) => ({ ...one, evidence: [] })) } : item,
+    );
+    expect(judge({ ...report, items: bare }, now).outcome).toBe("unknown");
+    for (const change of [
+      { cluster: { id: null, name: "pay" } },
+      { window: { from: "2026-06-30T02:00:00.000Z", to: report.window.to } },
+    ])
+      expect(judge({ ...report, ...change }, now).outcome).toBe("unknown");
   });
 });

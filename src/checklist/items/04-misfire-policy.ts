@@ -35,7 +35,8 @@ export const misfirePolicy: ChecklistItem<CheckContext> = {
 
 async function pages(context: CheckContext): Promise<Result[]> {
   const { jobs } = context.definitions;
-  if (jobs.length === 0) return [noJobs(context)];
+  // Files that became no job are told of by the part above.
+  if (jobs.length === 0) return (context.definitions.problems ?? []).length > 0 ? [] : [noJobs(context)];
   const read = new Map<string, Promise<string | null>>();
   const text = (path: string) => {
     const known = read.get(path) ?? readPage(context.definitions.root, path);

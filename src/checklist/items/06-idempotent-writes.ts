@@ -9,7 +9,7 @@ import type { Look } from "../../store/checklist/look.ts";
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Evidence, Result } from "../item.ts";
 import { days } from "./drill-passes.ts";
-import { noJobs, type Pair, pairs } from "./job-files.ts";
+import { noJobs, type Pair, pairs, unreadable } from "./job-files.ts";
 import { inParts, openStore } from "./parts.ts";
 import { type Finding, firstWrite, scanSource } from "./source-scan.ts";
 import { fileEvidence, jobLocation, jobName, jobScope, queryEvidence, result } from "./verdicts.ts";
@@ -54,8 +54,10 @@ export function sourcePaths(job: ResolvedJob): readonly string[] {
 }
 
 async function sources(context: CheckContext): Promise<Result[]> {
-  if (context.definitions.jobs.length === 0) return [noJobs(context)];
-  return Promise.all(context.definitions.jobs.map((job) => scanJob(context, job)));
+  const { jobs } = context.definitions;
+  const broken = unreadable(context);
+  if (jobs.length === 0 && broken.length === 0) return [noJobs(context)];
+  return [...broken, ...(await Promise.all(jobs.map((job) => scanJob(context, job))))];
 }
 
 async function scanJob(context: CheckContext, job: ResolvedJob): Promise<Result> {
@@ -104,6 +106,27 @@ async function scanJob(context: CheckContext, job: ResolvedJob): Promise<Result>
 /** Programs that change nothing of anybody's. */
 const harmless = /^(?:.*\/)?(?:true|echo|sleep|date|test)$/;
 
+const shells = /^(?:.*\/)?(?:ba|da|k|z)?sh$/;
+
+/** Words of a shell, and programs that only say something. */
+const ofShell =
+  /^(?:[!{}:[]|\[\[|true|false|echo|printf|sleep|date|test|exit|set|cd|pwd|hostname|uname|id|cat|grep|head|tail|wc|sort|export|unset|local|return|shift|wait|trap|read|if|then|else|elif|fi|for|while|until|do|done|case|esac|in|exec|time)$/;
+
+/** The first program of a shell's line that may change something as far as anybody knows here. */
+function strangerIn(line: string): string | undefined {
+  const inner = [...line.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(([, a, b]) => a ?? b ?? "");
+  const outer = line.replace(/\$\([^()]*\)|`[^`]*`/g, "x");
+  for (const part of [outer, ...inner].flatMap((text) => text.split(/[;&|\n]+/))) {
+    const words = part.trim().split(/\s+/);
+    const first = words.find(
+      (word) => !/^\w+=/.test(word) && !/^(?:if|then|else|elif|do|while|until|exec|time|!|\{|\()$/.test(word),
+    );
+    const name = first?.replace(/^[("']+|[)"']+$/g, "");
+    if (name && !ofShell.test(name)) return name;
+  }
+  return undefined;
+}
+
 /** A job that declares no effect: its own code is looked at, as far as it is here. */
 async function changesNothing(context: CheckContext, job: ResolvedJob): Promise<Result> {
   const scope = jobScope(job);
@@ -131,6 +154,15 @@ async function changesNothing(context: CheckContext, job: ResolvedJob): Promise<
         location,
       });
     }
+    const stranger = inline && shells.test(command[0]!) ? strangerIn(text) : undefined;
+    if (stranger !== undefined)
+      return result(
+        scope,
+        "unknown",
+        `it declares no effect, and what ${stranger} does cannot be seen`,
+        evidence,
+        { todo: "declare its effects, with their keys and sources", location },
+      );
   }
   if (seen > 0)
     return result(scope, "pass", "it declares no effect, and its code shows none", evidence, { location });

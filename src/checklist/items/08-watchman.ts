@@ -126,7 +126,8 @@ async function delivered(context: CheckContext): Promise<Result[]> {
   const location = { file: watch.file, line: watch.line };
   if (watch.definition.channels.length === 0) problems.push("the watch file has no channel");
   if (problems.length > 0) {
-    const todo = "escapement alerts test --watch FILE, and spec.testAlert for every week";
+    const todo =
+      "write spec.testAlert into the watch file: the watchman's own tests count; escapement alerts test shows why a channel refuses";
     return [result(scope, "fail", problems.join("; "), evidence, { todo, location })];
   }
   return [

@@ -111,6 +111,10 @@ async function sameEverywhere(context: CheckContext, looks: readonly HostLook[])
   const versions = new Set([...zoneData, ...(clusterZoneData ? [clusterZoneData] : [])]);
   if (versions.size > 1) problems.push(`schedulers have time-zone data ${[...versions].join(" and ")}`);
   const scope = clusterScope(context);
+  if (seen.length === 0 && problems.length === 0)
+    return [
+      result(scope, "unknown", "no host has shown its zone", evidence, { todo: "make the hosts reachable" }),
+    ];
   if (problems.length > 0)
     return [
       result(scope, "fail", problems.join("; "), evidence, {

@@ -1,7 +1,7 @@
 /** Item 11: an executor dies, and its work goes on. */
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
-import { days, historiesOf, staleness } from "./drill-passes.ts";
+import { days, failedLast, historiesOf, staleness } from "./drill-passes.ts";
 import { inParts } from "./parts.ts";
 import { clusterScope, result } from "./verdicts.ts";
 
@@ -21,12 +21,11 @@ async function healed(context: CheckContext): Promise<Result[]> {
   const { pass, fail, evidence } = history!;
   const scope = clusterScope(context);
   const todo = `escapement drill run ${drillClass}`;
-  if (fail && (!pass || fail.endedAt > pass.endedAt)) {
-    const message = `the last drill failed: ${fail.reason ?? "no reason given"}`;
+  const failed = failedLast(history!);
+  if (failed !== undefined)
     return [
-      result(scope, "fail", message, evidence, { todo: `look at run ${fail.runId}, mend it, then ${todo}` }),
+      result(scope, "fail", failed, evidence, { todo: `look at run ${fail!.runId}, mend it, then ${todo}` }),
     ];
-  }
   const stale = staleness(history!, context.maxAgeMs.drill);
   if (stale !== undefined) return [result(scope, "fail", `${drillClass} ${stale}`, evidence, { todo })];
   return [

@@ -117,6 +117,11 @@ async function disks(context: CheckContext): Promise<Result[]> {
         todo,
       }),
     ];
+  const stale = looked.rows.filter((row) => !fresh.includes(row));
+  if (stale.length > 0) {
+    const names = stale.map(({ host, path }) => `${host}:${path}`).join(", ");
+    return [result(scope, "unknown", `${names} was not reported lately`, evidence, { todo })];
+  }
   const least = context.definitions.watch?.definition.thresholds?.storeDiskWarn ?? usualFreeShare;
   const problems = fresh
     .filter(({ freeBytes, totalBytes }) => freeBytes < least * totalBytes)

@@ -17,7 +17,7 @@ export const peakDuration: ChecklistItem<CheckContext> = {
   id: "peak-duration",
   question: "Does every job end before its next fire on month ends and other peak days, too?",
   why: "An average says nothing about the last day of the quarter. A run that is longer than its period takes the next fire with it.",
-  how: "The longest success on record of every job, reruns left out, against the shortest gap between its fires in the year ahead, nights on which the clock is changed included. Records without a month end show no peak.",
+  how: "The longest success on record of every job, reruns and runs during a drill left out, against the shortest gap between its fires in the year ahead, nights on which the clock is changed included. Records without a month end show no peak.",
   check: (context) => inParts(context, { "durations on record": () => peaks(context) }),
 };
 

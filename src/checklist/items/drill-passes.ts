@@ -65,6 +65,12 @@ export function staleness({ pass, emptyPass }: ClassHistory, mostAgeMs: number):
   return undefined;
 }
 
+/** The last drill that ended with an answer failed; undefined when it did not. */
+export function failedLast({ pass, fail }: ClassHistory): string | undefined {
+  if (!fail || (pass && pass.endedAt >= fail.endedAt)) return undefined;
+  return `the last drill failed: ${fail.reason ?? "no reason given"}`;
+}
+
 export function days(ms: number): string {
   return `${(ms / 86_400_000).toFixed(1)} days`;
 }

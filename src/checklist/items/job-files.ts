@@ -33,8 +33,26 @@ export function unwritten(context: CheckContext, fields: readonly string[], todo
         { todo, location: { file: problem.file, ...(problem.line > 0 && { line: problem.line }) } },
       ),
     );
-  if (jobs.length > 0 || found.length > 0) return found;
-  return [noJobs(context)];
+  const all = [...found, ...unreadable(context)];
+  return jobs.length > 0 || all.length > 0 ? all : [noJobs(context)];
+}
+
+/** One for each file that is no readable document: what is in it, nobody can say. */
+export function unreadable(context: CheckContext): Result[] {
+  const { problems = [] } = context.definitions;
+  const broken = problems.filter(({ path }) => path !== "spec" && !path.startsWith("spec."));
+  const files = new Map(broken.map((problem) => [problem.file, problem]));
+  return [...files.values()].map((problem) => {
+    const { file, line, path, message } = problem;
+    const said = `${path} ${message}`.trim();
+    return result(
+      { kind: "job", name: file },
+      "unknown",
+      `${file} is no readable job file: ${said}`,
+      [fileEvidence(context, `${file}:${line}`, said)],
+      { todo: "escapement jobs check", location: { file, ...(line > 0 && { line }) } },
+    );
+  });
 }
 
 export function noJobs(context: CheckContext): Result {

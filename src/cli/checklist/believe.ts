@@ -6,6 +6,9 @@ import { parseDuration } from "../../base/duration.ts";
 import { EscapementError, messageOf } from "../../base/errors.ts";
 import type { StoredReport } from "../../checklist/read-report.ts";
 
+/** A gate is asked about the state of today. */
+export const defaultMaxAgeMs = 86_400_000;
+
 export interface BelieveOptions {
   readonly key?: string;
   readonly cluster?: string;
@@ -18,24 +21,35 @@ export function withBelieveOptions(command: Command): Command {
     .option("--key <file>", "public key: refuse a report that is not signed with its private one")
     .option("--cluster <id>", "refuse a report of another cluster")
     .option("--commit <id>", "refuse a report of another commit, or of files with changes on top")
-    .option("--max-age <duration>", "refuse an older report", age);
+    .option("--max-age <duration>", "refuse an older report (default: a day)", age);
 }
 
 /** @throws E_REPORT_REFUSED with every reason, E_FILE_UNREADABLE, E_BAD_VALUE */
 export async function believe(stored: StoredReport, options: BelieveOptions, now: Date): Promise<void> {
   const { refusals } = await import("../../checklist/verify-report.ts");
-  const { key, cluster, commit, maxAge } = options;
+  const { key, cluster, commit, maxAge = defaultMaxAgeMs } = options;
   const found = refusals(
     stored,
     {
-      ...(key !== undefined && { publicPem: await readKey(key) }),
+      ...(key !== undefined && { publicPem: await readPublicKey(key) }),
       ...(cluster !== undefined && { clusterId: cluster }),
       ...(commit !== undefined && { commit }),
-      ...(maxAge !== undefined && { maxAgeMs: maxAge }),
+      maxAgeMs: maxAge,
     },
     now,
   );
   if (found.length > 0) throw new EscapementError("E_REPORT_REFUSED", { reason: found.join("; ") });
+}
+
+/** The public half: the private one has no business where reports are judged. @throws E_REFUSED */
+async function readPublicKey(file: string): Promise<string> {
+  const pem = await readKey(file);
+  if (pem.includes("PRIVATE KEY"))
+    throw new EscapementError("E_REFUSED", {
+      what: `${file} is a private key`,
+      hint: "name its public half, and keep this one where reports are made",
+    });
+  return pem;
 }
 
 /** @throws E_FILE_UNREADABLE */

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { ExitCode } from "../../base/exit-code.ts";
 import { allItems, judge } from "../../checklist/judge.ts";
 import { readReport } from "../../checklist/read-report.ts";
+import { oneLine } from "../../report/checklist/visible.ts";
 import { defineCommand } from "../command.ts";
 import { print, printJson } from "../terminal.ts";
 import { type BelieveOptions, believe, withBelieveOptions } from "./believe.ts";
@@ -31,7 +32,7 @@ export function buildGate(): Command {
         const items = [...verdicts].map(([item, verdict]) => ({ item, verdict }));
         return printJson({ outcome, reasons, items });
       }
-      for (const reason of reasons) print(reason);
+      for (const reason of reasons) print(oneLine(reason));
       const passed = [...verdicts.values()].filter((verdict) => verdict === "pass").length;
       print(`${outcome}: ${passed} of ${allItems.length} items pass, by the report of ${stored.report.at}`);
     },

@@ -30,7 +30,10 @@ export async function connectHosts(
   profilePaths: readonly string[],
   connect: Connect,
 ): Promise<ConnectedHosts> {
-  const hosts = inventory?.hosts.filter(({ profile }) => profile !== undefined) ?? [];
+  const all = inventory?.hosts ?? [];
+  const jumps = new Set(all.flatMap(({ target }) => target.jump.map(({ host }) => host)));
+  // One without a profile as well, unless it only leads to others: its crontab may start a job.
+  const hosts = all.filter(({ name, profile }) => profile !== undefined || !jumps.has(name));
   const { profiles, problems } = await loadProfiles(profilePaths);
   failOnProblems(problems);
   const reached = new Set<string>();
@@ -38,7 +41,7 @@ export async function connectHosts(
   let isClosed = false;
   const probes = await Promise.all(
     hosts.map(async (host): Promise<HostProbe> => {
-      const named = profiles.get(host.profile!)?.sections;
+      const named = host.profile === undefined ? undefined : profiles.get(host.profile)?.sections;
       const roles = sections.filter(([section]) => named?.has(section)).map(([, role]) => role);
       try {
         const connectTimeoutMs = Math.min(host.target.connectTimeoutMs, connectMs);

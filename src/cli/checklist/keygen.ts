@@ -1,5 +1,5 @@
 /** `escapement checklist keygen`: a pair of keys for signing reports. */
-import { open } from "node:fs/promises";
+import { open, unlink } from "node:fs/promises";
 import type { Command } from "commander";
 import { EscapementError, messageOf } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
@@ -19,7 +19,11 @@ export function buildKeygen(): Command {
     .action(async ({ output, json }: { output: string; json?: boolean }) => {
       const { privatePem, publicPem } = generateKeys();
       await writeNew(output, privatePem, 0o600);
-      await writeNew(`${output}.pub`, publicPem, 0o644);
+      await writeNew(`${output}.pub`, publicPem, 0o644).catch(async (error: unknown) => {
+        // Half a pair is of no use, and would be in the way next time.
+        await unlink(output);
+        throw error;
+      });
       if (json) return printJson({ privateKey: output, publicKey: `${output}.pub` });
       say(`wrote ${output} (keep it secret) and ${output}.pub`);
     });

@@ -32,6 +32,8 @@ const itemDeadlineMs = 40_000;
 /** @throws E_SPEC_INVALID, E_USAGE, E_BAD_VALUE, E_STORE_URL_MISSING before anything is asked */
 export async function runChecklist(paths: readonly string[], options: ChecklistOptions): Promise<void> {
   const formats = chooseFormats(options);
+  // Whatever ends this run early, a reader that closes its pipe included, was no pass.
+  if (options.gate) process.exitCode = ExitCode.unknown;
   const startedMs = monotonicMs();
   const key = options.sign === undefined ? undefined : await readKey(options.sign);
   const read = await readDefinitions(paths, options);
@@ -80,10 +82,10 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
     for (const { item, scope, at } of notNeeded)
       say(`${at.file}:${at.line}: item ${item}, ${scopeText(scope)} passes by now: its waiver can go`);
     const signed = key === undefined ? report : signReport(report, key);
+    if (options.gate) process.exitCode = gateExit[report.outcome];
     await publish(signed, formats, options);
     if (!reach.signal.aborted) await recordRun(signed, store.probe);
     if (reach.signal.aborted) process.exitCode = ExitCode.interrupted;
-    else if (options.gate) process.exitCode = gateExit[report.outcome];
   } finally {
     await Promise.all([hosts.close(), store.end()]);
   }

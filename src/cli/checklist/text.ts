@@ -2,6 +2,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import type { ChecklistReport } from "../../checklist/report-schema.ts";
 import type { ItemVerdict } from "../../checklist/verdict.ts";
+import { oneLine } from "../../report/checklist/visible.ts";
 import {
   type Answer,
   answersOf,
@@ -46,16 +47,16 @@ export function checklistText(report: ChecklistReport, verbose: boolean): string
   });
   const parts = rows.length > 0 ? [table(["verdict", "item", "", "answer"], rows)] : [];
   for (const { file, line, column, message } of report.waiverProblems)
-    parts.push(`${colour.fail("waiver")}   ${file}:${line}:${column} ${message}`);
+    parts.push(`${colour.fail("waiver")}   ${oneLine(`${file}:${line}:${column} ${message}`)}`);
   for (const { file, line, column, message } of report.definitionProblems)
-    parts.push(`${colour.fail("file")}     ${file}:${line}:${column} ${message}`);
+    parts.push(`${colour.fail("file")}     ${oneLine(`${file}:${line}:${column} ${message}`)}`);
   return [...parts, "", closing(report), ""].join("\n");
 }
 
 function line(answer: Answer, verbose: boolean): string {
   const { result } = answer;
   const todo =
-    result.todo !== undefined && answer.counts !== "pass" ? ` ${paint.dim(`→ ${result.todo}`)}` : "";
+    result.todo !== undefined && answer.counts !== "pass" ? ` ${paint.dim(`→ ${oneLine(result.todo)}`)}` : "";
   const head = `${scopeName(result)}: ${sentence(answer)}${todo}`;
   if (!verbose) return head;
   const evidence = evidenceText(result);

@@ -6,9 +6,6 @@ import { defineCommand } from "../command.ts";
 import { print, printJson } from "../terminal.ts";
 import { type BelieveOptions, believe, withBelieveOptions } from "./believe.ts";
 
-/** A gate is asked about the state of today. */
-const defaultMaxAgeMs = 86_400_000;
-
 export function buildVerify(): Command {
   const command = defineCommand("verify", "refuse a report that is foreign, stale, unsigned or edited", {
     examples: [
@@ -29,7 +26,7 @@ export function buildVerify(): Command {
         });
       }
       const stored = await readReport(file);
-      await believe(stored, { maxAge: defaultMaxAgeMs, ...options }, new Date());
+      await believe(stored, options, new Date());
       const { at, cluster, commit, outcome, runId } = stored.report;
       if (options.json) return printJson({ ok: true, at, cluster, commit, outcome, runId });
       print(

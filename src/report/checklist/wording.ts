@@ -3,6 +3,7 @@ import { formatDuration } from "../../base/duration.ts";
 import type { ChecklistReport, ReportItem, ReportResult } from "../../checklist/report-schema.ts";
 import { type ItemVerdict, worseFirst } from "../../checklist/verdict.ts";
 import { countsAs, scopeText } from "../../checklist/waivers.ts";
+import { oneLine, visible } from "./visible.ts";
 
 /** A result with what it counts as at the time of the report. */
 export interface Answer {
@@ -45,14 +46,16 @@ export function tally(report: ChecklistReport): Readonly<Record<ItemVerdict, num
 
 /** `job finance/settlement`; of the cluster with its name. */
 export function scopeName({ scope }: ReportResult): string {
-  return scope.kind === "cluster" ? `cluster ${scope.name}`.trim() : scopeText(scope);
+  return oneLine(scope.kind === "cluster" ? `cluster ${scope.name}` : scopeText(scope));
 }
 
 /** The message, and beside a waiver what the check really said. */
 export function sentence({ result, counts }: Answer): string {
   const { waiver, message, verdict } = result;
-  if (counts !== "waived" || !waiver) return message;
-  return `${message} (measured: ${verdict}; waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason})`;
+  if (counts !== "waived" || !waiver) return oneLine(message);
+  return oneLine(
+    `${message} (measured: ${verdict}; waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason})`,
+  );
 }
 
 /** The query or command and what it said, for plain text. */
@@ -73,5 +76,5 @@ export function roundAge(ms: number): number {
 }
 
 function indent(text: string): string {
-  return text.trim().replaceAll("\n", "\n     ");
+  return visible(text).trim().replaceAll("\n", "\n     ");
 }

@@ -16,7 +16,10 @@ export interface DurationRow {
   readonly last: Date;
 }
 
-/** Of every job's successes since, reruns left out: they count from their first start. */
+/**
+ * Of every job's successes since. Left out are reruns, which count from their
+ * first start, and what a drill may have held up: it was slow on purpose.
+ */
 export function readDurations(db: Queryable, from: Date): Promise<Look<DurationRow>> {
   return look<DurationRow>(
     db,
@@ -35,7 +38,9 @@ export function readDurations(db: Queryable, from: Date): Promise<Look<DurationR
        FROM (
          SELECT e.job_id, e.fire_time, e.duration_ms, e.fire_time AT TIME ZONE z.zone AS local
          FROM escapement.execution e JOIN zones z ON z.job_id = e.job_id
-         WHERE e.status = 'success' AND e.run_no = 1 AND e.duration_ms IS NOT NULL AND e.fire_time >= $1) done
+         WHERE e.status = 'success' AND e.run_no = 1 AND e.duration_ms IS NOT NULL AND e.fire_time >= $1
+           AND NOT EXISTS (SELECT 1 FROM escapement.drill_run d WHERE d.fault_at < e.actual_end_time
+                           AND coalesce(d.ended_at, 'infinity') > e.actual_start_time)) done
        GROUP BY job_id) per_job`,
     [from],
   );

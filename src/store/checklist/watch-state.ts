@@ -23,13 +23,14 @@ export interface WorkingHost {
   readonly host: string;
 }
 
-/** Where schedulers and executors live, by the records. */
+/** Where schedulers and executors live, by the records. One that takes nothing but drills is no part of what is watched. */
 export function readWorkingHosts(db: Queryable, silentMs: number): Promise<Look<WorkingHost>> {
   return look<WorkingHost>(
     db,
     `SELECT 'scheduler' AS part, node, host FROM escapement.scheduler
      WHERE role <> 'stopped' AND last_seen > clock_timestamp() - make_interval(secs => $1 / 1000.0)
      UNION SELECT 'executor', node, host FROM escapement.executor WHERE state IN ('active', 'draining') AND lease_until > clock_timestamp()
+       AND (control_slots = 0 OR cpu_slots + memory_slots + io_slots > 0)
      ORDER BY 1, 2`,
     [silentMs],
   );
@@ -39,19 +40,25 @@ export interface PartLogin {
   readonly part: "scheduler" | "executor" | "watchman";
   readonly login: string;
   readonly superuser: boolean;
-  /** May write what schedulers or executors write. */
+  /** May write what schedulers write, or what executors write although it runs no drills. */
   readonly mayWork: boolean;
 }
 
-/** The logins of the sessions of each part. */
+/** The logins of the sessions of each part, without executors that take nothing but drills: they run on the watchman's host. */
 export function readPartLogins(db: Queryable): Promise<Look<PartLogin>> {
   return look<PartLogin>(
     db,
-    `SELECT DISTINCT substring(a.application_name FROM '^escapement-(scheduler|executor|watchman)') AS part, r.rolname AS login,
-       r.rolsuper AS superuser,
-       pg_has_role(r.oid, 'escapement_scheduler', 'MEMBER') OR pg_has_role(r.oid, 'escapement_executor', 'MEMBER') AS "mayWork"
-     FROM pg_stat_activity a JOIN pg_roles r ON r.oid = a.usesysid
-     WHERE a.datname = current_database() AND a.application_name ~ '^escapement-(scheduler|executor|watchman)'`,
+    `WITH sessions AS (
+       SELECT a.usesysid AS login, substring(a.application_name FROM '^escapement-(scheduler|executor|watchman)') AS part,
+         EXISTS (SELECT 1 FROM escapement.executor x WHERE a.application_name LIKE 'escapement-executor %'
+                 AND x.node = split_part(a.application_name, ' ', 2) AND x.lease_until > clock_timestamp()
+                 AND x.control_slots > 0 AND x.cpu_slots + x.memory_slots + x.io_slots = 0) AS "drillsOnly"
+       FROM pg_stat_activity a
+       WHERE a.datname = current_database() AND a.application_name ~ '^escapement-(scheduler|executor|watchman)')
+     SELECT DISTINCT s.part, r.rolname AS login, r.rolsuper AS superuser,
+       pg_has_role(r.oid, 'escapement_scheduler', 'MEMBER') OR pg_has_role(r.oid, 'escapement_executor', 'MEMBER')
+         AND NOT EXISTS (SELECT 1 FROM sessions d WHERE d.login = s.login AND d."drillsOnly") AS "mayWork"
+     FROM sessions s JOIN pg_roles r ON r.oid = s.login WHERE NOT s."drillsOnly"`,
   );
 }
 

@@ -62,6 +62,11 @@ describe("items 11 and 12", () => {
       ["pass", "pass"],
     ],
     [
+      "a failed run of another class after its last pass",
+      clone("'verdict', 'fail', 'ended_at', clock_timestamp()", "network-cut"),
+      ["pass", "fail"],
+    ],
+    [
       "an old pass of another class",
       "UPDATE escapement.drill_run SET ended_at = ended_at - interval '50 days' WHERE class = 'network-cut'",
       ["pass", "fail"],

@@ -5,6 +5,7 @@ import type { ChecklistItem, Result } from "../../../src/checklist/item.ts";
 import { blockingPolicy } from "../../../src/checklist/items/03-blocking-policy.ts";
 import { misfirePolicy, sectionOf } from "../../../src/checklist/items/04-misfire-policy.ts";
 import { catchUpCaps } from "../../../src/checklist/items/05-catch-up-caps.ts";
+import { idempotentWrites } from "../../../src/checklist/items/06-idempotent-writes.ts";
 import type { JobDefinition } from "../../../src/spec/job-definition.ts";
 import { Database } from "../../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
@@ -221,4 +222,24 @@ describe("item 5", () => {
       message: expect.stringMatching(/no success on record/),
     });
   });
+});
+
+describe("a job file that cannot be read", () => {
+  const broken = { file: "jobs/torn.yaml", line: 3, column: 1, path: "", message: "is no YAML" };
+
+  it.each([blockingPolicy, misfirePolicy, catchUpCaps, idempotentWrites])(
+    "item $number names it, beside other jobs and alone",
+    async (item) => {
+      for (const jobs of [goodJobs(), []]) {
+        const definitions = { ...definitionsOf(files.root, jobs), problems: [broken] };
+        const found = await item.check(contextOf(db, { definitions }));
+        expect(found.find(({ scope }) => scope.name === "jobs/torn.yaml")).toMatchObject({
+          verdict: "unknown",
+          message: "jobs/torn.yaml is no readable job file: is no YAML",
+          location: { file: "jobs/torn.yaml", line: 3 },
+        });
+        expect(found.map(({ message }) => message).join()).not.toMatch(/there is no job file/);
+      }
+    },
+  );
 });

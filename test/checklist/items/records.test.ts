@@ -130,6 +130,14 @@ describe("item 13", () => {
       verdict: "unknown",
       message: expect.stringMatching(/nobody has reported/),
     });
+    const other = await changed(
+      retention,
+      "INSERT INTO escapement.store_disk (host, path, total_bytes, free_bytes, at) VALUES ('db-1', '/wal', 1000, 1, clock_timestamp() - interval '1 hour')",
+    );
+    expect(other).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/db-1:\/wal was not reported lately/),
+    });
     expect(await verdicts(retention, context("gone"))).toEqual({ payments: "unknown" });
   });
 });
@@ -157,6 +165,9 @@ describe("item 14", () => {
     });
     const rerun = `${lengthen("bonus", 25 * hourMs)}; UPDATE escapement.execution SET run_no = 2 WHERE duration_ms = ${25 * hourMs}`;
     expect(await changed(peakDuration, rerun, "pay/bonus")).toMatchObject({ verdict: "pass" });
+    const drill = `${lengthen("bonus", 25 * hourMs)}; UPDATE escapement.execution SET actual_end_time = actual_start_time + interval '25 hours' WHERE duration_ms = ${25 * hourMs};
+      UPDATE escapement.drill_run d SET fault_at = e.actual_start_time + interval '1 minute' FROM escapement.execution e WHERE e.duration_ms = ${25 * hourMs} AND d.class = 'network-cut'`;
+    expect(await changed(peakDuration, drill, "pay/bonus")).toMatchObject({ verdict: "pass" });
     const near = await changed(peakDuration, lengthen("bonus", 20 * hourMs), "pay/bonus");
     expect(near).toMatchObject({ verdict: "pass", message: expect.stringMatching(/which is near/) });
   });

@@ -119,6 +119,25 @@ describe("item 8", () => {
     });
   });
 
+  it("does not mind an executor beside it that takes nothing but drills", async () => {
+    const beside = `INSERT INTO escapement.executor SELECT (jsonb_populate_record(x, to_jsonb(x) || jsonb_build_object('incarnation', gen_random_uuid(),
+        'node', 'watch-1', 'host', 'watch-1', 'cpu_slots', 0, 'memory_slots', 0, 'io_slots', 0, 'control_slots', 1))).*
+      FROM escapement.executor x WHERE node = 'executor-1'`;
+    const drills = await changed(watchman, beside);
+    expect(drills, drills.message).toMatchObject({ verdict: "pass" });
+    await sessions.open(sessions.logins.watchman, "escapement-executor watch-1");
+    try {
+      const shared = await changed(watchman, beside);
+      expect(shared, shared.message).toMatchObject({ verdict: "pass" });
+      expect(await resultOf(watchman, "payments")).toMatchObject({
+        verdict: "fail",
+        message: expect.stringMatching(/shares the login/),
+      });
+    } finally {
+      await sessions.close("escapement-executor watch-1");
+    }
+  });
+
   it("does not complain of missing successes that were told", async () => {
     const found = await changed(
       watchman,

@@ -39,20 +39,25 @@ function fleet(container: string, faults: Record<string, FakeHostOptions["faults
   return { hosts, connect: fakeConnector(hosts) };
 }
 
-test("every host with a profile is a probe with its roles; commands run as root", async () => {
+test("every host is a probe with the roles of its profile, one without a profile as well; commands run as root", async () => {
   const { connect, hosts } = fleet("none");
   const { probes, tier, reached, close } = await connectHosts(inventory, [], connect);
-  expect(probes.map(({ name, roles, failureDomain }) => [name, roles, failureDomain])).toEqual([
-    ["db", ["record-store"], "rack-db"],
-    ["run", ["executor"], "rack-run"],
-    ["eye", ["watchman"], "rack-eye"],
-  ]);
+  const found = new Map(
+    probes.map(({ name, roles, failureDomain }) => [name, [...roles, failureDomain].join()]),
+  );
+  expect(Object.fromEntries(found)).toEqual({
+    db: "record-store,rack-db",
+    run: "executor,rack-run",
+    eye: "watchman,rack-eye",
+    jump: "rack-jump",
+  });
   expect(tier).toBe("machines");
-  expect([...reached].sort()).toEqual(["db", "eye", "run"]);
-  expect((await probes[0]!.exec(["id", "-u"], { deadlineMs: 10_000 })).stdout).toBe("0\n");
-  expect((await probes[0]!.exec(["false"], { deadlineMs: 10_000 })).exitCode).toBe(1);
+  expect([...reached].sort()).toEqual(["db", "eye", "jump", "run"]);
+  const db = probes.find(({ name }) => name === "db")!;
+  expect((await db.exec(["id", "-u"], { deadlineMs: 10_000 })).stdout).toBe("0\n");
+  expect((await db.exec(["false"], { deadlineMs: 10_000 })).exitCode).toBe(1);
   await close();
-  expect(hosts.get("jump")!.connections).toBe(0);
+  expect(hosts.get("jump")!.connections).toBe(1);
 });
 
 test("containers are of the tier of hosts, whatever the inventory calls them", async () => {
@@ -66,11 +71,12 @@ test("containers are of the tier of hosts, whatever the inventory calls them", a
 test("a host that cannot be reached is a probe that throws, and does not hold up the others", async () => {
   const { connect } = fleet("none", { run: { connect: "unreachable" }, eye: { connect: "key-changed" } });
   const { probes, reached, close } = await connectHosts(inventory, [], connect);
-  expect([...reached]).toEqual(["db"]);
-  await expect(probes[1]!.exec(["true"], { deadlineMs: 1_000 })).rejects.toMatchObject({
+  expect([...reached].sort()).toEqual(["db", "jump"]);
+  const probe = (wanted: string) => probes.find(({ name }) => name === wanted)!;
+  await expect(probe("run").exec(["true"], { deadlineMs: 1_000 })).rejects.toMatchObject({
     code: "E_HOST_UNREACHABLE",
   });
-  await expect(probes[2]!.exec(["true"], { deadlineMs: 1_000 })).rejects.toMatchObject({
+  await expect(probe("eye").exec(["true"], { deadlineMs: 1_000 })).rejects.toMatchObject({
     code: "E_HOST_KEY_CHANGED",
   });
   await close();

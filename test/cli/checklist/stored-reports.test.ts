@@ -1,6 +1,6 @@
 /** `checklist gate`, `verify` and `keygen` as a pipeline runs them: every exit code. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -38,12 +38,15 @@ beforeAll(async () => {
   );
   write("painted", { ...(await reportOf({ 3: [answer("fail")] }, fresh)), outcome: "pass", reasons: [] });
   writeFileSync(join(folder, "text.json"), "all is well\n");
+  writeFileSync(join(folder, "half.pub"), "of somebody else\n");
   writeFileSync(join(folder, "other.json"), '{"schemaVersion":1}\n');
   await run("keygen", "-o", "key");
   await run("keygen", "-o", "other-key");
   const key = readFileSync(join(folder, "key"), "utf8");
   const signed = signReport(await reportOf({}, fresh), key);
   write("signed", signed);
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  writeFileSync(join(folder, "deep.json"), JSON.stringify(signed).replace(/\}$/, `,"z":${deep}}`));
   write("edited", { ...signed, person: "somebody" });
   write("signed-stale", signReport(await reportOf({}, stale), key));
 });
@@ -77,10 +80,10 @@ test.concurrent.each<[string, number, RegExp]>([
   ["nothing", 5, /^no item has run\nunknown: 0 of 15/],
   ["some", 5, /^not all items were asked: 0, 3, /],
 ])("gate: %s ends with %i", async (name, code, text) => {
-  const found = await run("gate", `${name}.json`);
+  const found = await run("gate", `${name}.json`, "--max-age", "7d");
   expect(found.stdout).toMatch(text);
   expect(found.code).toBe(code);
-  const json = await run("gate", `${name}.json`, "--json");
+  const json = await run("gate", `${name}.json`, "--json", "--max-age", "7d");
   expect(json.code).toBe(code);
   expect(JSON.parse(json.stdout)).toMatchObject({
     schemaVersion: 1,
@@ -96,6 +99,10 @@ test.concurrent.each<[string[], number, RegExp]>([
   [["gate", "other.json"], 65, /other\.json is not a report of the checklist: kind/],
   [["gate", "edited.json", "--key", "key.pub"], 4, /changed after it was signed/],
   [["gate", "signed.json", "--key", "key.pub", "--max-age", "1h"], 0, /^$/],
+  [["gate", "ran-out.json"], 4, /at most 1d is allowed/],
+  [["gate", "deep.json", "--key", "key.pub"], 65, /nested deeper than a report can be/],
+  [["gate", "signed.json", "--key", "key"], 4, /key is a private key/],
+  [["keygen", "-o", "half"], 4, /half\.pub exists/],
   [["verify", "signed.json", "--key", "key.pub"], 0, /^$/],
   [["verify", "signed.json"], 64, /--key is needed/],
   [["verify", "signed.json", "--key", "key.pub", "--max-age", "soon"], 64, /"soon" is not a duration/],
@@ -115,6 +122,10 @@ test.concurrent.each<[string[], number, RegExp]>([
 ])("%j ends with %i", async (args, code, stderr) => {
   const found = await run(...args);
   expect({ code: found.code, stderr: found.stderr }).toEqual({ code, stderr: expect.stringMatching(stderr) });
+});
+
+test("keygen leaves no half of a pair", () => {
+  expect(existsSync(join(folder, "half"))).toBe(false);
 });
 
 test("keygen: the private key is for its owner alone, and nothing of it is shown", async () => {

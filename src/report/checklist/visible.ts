@@ -1,0 +1,23 @@
+/**
+ * Text from files, hosts and people, as it may be shown: a message is one line,
+ * and nothing in it moves the cursor, colours the screen, begins a line of its
+ * own (which a pipeline would take for a command) or turns the reading direction.
+ */
+
+const turning = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+/** On one line. */
+export function oneLine(text: string): string {
+  return text
+    .replace(turning, "")
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
+    .trim();
+}
+
+/** Line breaks and tabs stay. */
+export function visible(text: string): string {
+  return text
+    .replace(turning, "")
+    .replace(/\r\n?/g, "\n")
+    .replace(/[^\P{Cc}\n\t]/gu, "\uFFFD");
+}
