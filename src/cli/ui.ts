@@ -2,12 +2,11 @@
 import type { Command } from "commander";
 import { EscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
-import type { ClusterDefinition } from "../spec/cluster-definition.ts";
 import { requireCluster } from "./cluster-file.ts";
 import { defineCommand } from "./command.ts";
 import { reportError } from "./error-report.ts";
 import { requireInventory } from "./inventory-file.ts";
-import { locateStore, type StoreOptions, screensStoreUrl, storeUrl, withStoreOptions } from "./store-url.ts";
+import { type StoreOptions, screensStoreUrl, storeUrl, withStoreOptions } from "./store-url.ts";
 import { urlWithoutPassword } from "./url-without-password.ts";
 
 interface UiCommandOptions extends StoreOptions {
@@ -40,7 +39,7 @@ export function build(): Command {
     const { checkSchema } = await import("../store/migrate.ts");
     const { startUi } = await loadScreens();
     const cluster = options.cluster === undefined ? undefined : await requireCluster(options.cluster);
-    const url = await urlOf(options, cluster);
+    const url = await storeUrl(options);
     if (options.inventory !== undefined) await requireInventory({ inventory: options.inventory });
     const db = new Database(url, {
       maxConnections: 3,
@@ -95,10 +94,6 @@ async function loadScreens(): Promise<typeof import("../tui/start.tsx")> {
       { cause: error },
     );
   }
-}
-
-async function urlOf(options: UiCommandOptions, cluster: ClusterDefinition | undefined): Promise<string> {
-  return options.url === undefined && cluster ? locateStore(cluster.store) : storeUrl(options);
 }
 
 /** Asked before anything of the screens is loaded: they would break on a pipe. @throws E_NO_TERMINAL */

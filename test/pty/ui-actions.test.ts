@@ -146,7 +146,7 @@ test("A acknowledges an alert, S silences it", async () => {
   robot.press("6");
   await robot.shows(/▸ .*monthly failed/);
   robot.press("A", "ada looks at it\r", "yes\r");
-  await robot.shows(/✓ escapement alerts ack .*done/, 60_000);
+  await robot.shows(/✓ escapement alerts ack.*done/, 60_000);
   await inStore(
     "the acknowledgement",
     "SELECT 1 FROM escapement.alert_outbox WHERE acknowledged_by IS NOT NULL",
@@ -155,7 +155,7 @@ test("A acknowledges an alert, S silences it", async () => {
   robot.press("A");
   await robot.shows("has acknowledged it");
   robot.press("S", "\r", "until the bank is back\r", "yes\r");
-  await robot.shows(/✓ escapement alerts silence .*done/, 60_000);
+  await robot.shows(/✓ escapement alerts silence.*done/, 60_000);
   expect(await inStore("the silence", "SELECT reason FROM escapement.alert_silence")).toEqual({
     reason: "until the bank is back",
   });
@@ -169,7 +169,7 @@ test("U lifts a halt of drills", async () => {
   robot.press("4");
   await robot.shows(/halted by ada.*customers call/);
   robot.press("U", "they are calm\r", "resume\r");
-  await robot.shows(/✓ escapement drill resume .*done/, 60_000);
+  await robot.shows(/✓ escapement drill resume.*done/, 60_000);
   await inStore("the end of the halt", "SELECT 1 FROM escapement.drill_halt WHERE lifted_at IS NOT NULL");
 });
 
@@ -179,7 +179,7 @@ test("E writes the procurement sheet", async () => {
   const file = join(folder, "sheet.md");
   const robot = await sitDown();
   robot.press("7", "E", "\x15", `${file}\r`, "yes\r");
-  await robot.shows(/✓ escapement capacity sheet .*done/, 60_000);
+  await robot.shows(/✓ escapement capacity sheet.*done/, 60_000);
   expect(existsSync(file)).toBe(true);
   expect(readFileSync(file, "utf8")).toMatch(/\|.*\|/);
 });
