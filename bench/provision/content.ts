@@ -1,10 +1,36 @@
-/** The same content as a profile of ours and as a playbook of Ansible, and what makes a host bare again. */
+/**
+ * The same content as a profile of ours and as a playbook of Ansible. Of each
+ * kind there is about as much as in the shipped profile of an executor, which has
+ * 57 resources, but for its rule set and its time zone.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostLab } from "../../src/lab/hosts/host-lab.ts";
 
-const packages = ["chrony", "curl", "logrotate", "rsync"];
-const settings = { "net.core.somaxconn": "4096", "net.ipv4.tcp_keepalive_time": "60" };
+export const packages = ["chrony", "curl", "logrotate", "rsync"];
+/** Those that a network of its own has, so that a container may set them: what they are to be, and what a bare host has. */
+export const settings: Readonly<Record<string, readonly [wanted: string, bare: string]>> = {
+  "net.core.somaxconn": ["4096", "128"],
+  "net.ipv4.tcp_fin_timeout": ["30", "60"],
+  "net.ipv4.tcp_keepalive_intvl": ["5", "75"],
+  "net.ipv4.tcp_keepalive_probes": ["4", "9"],
+  "net.ipv4.tcp_keepalive_time": ["60", "7200"],
+  "net.ipv4.tcp_max_syn_backlog": ["2048", "512"],
+  "net.ipv4.tcp_mtu_probing": ["1", "0"],
+  "net.ipv4.tcp_orphan_retries": ["2", "0"],
+  "net.ipv4.tcp_retries2": ["8", "15"],
+  "net.ipv4.tcp_slow_start_after_idle": ["0", "1"],
+  "net.ipv4.tcp_syn_retries": ["4", "6"],
+  "net.ipv4.tcp_tw_reuse": ["1", "2"],
+};
+export const groups = ["bench", "bench-jobs", "bench-logs"];
+export const users = ["bench", "bench-a", "bench-b", "bench-c", "bench-d"];
+const folders = [
+  "/etc/bench",
+  ...["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => `/etc/bench/${name}`),
+  "/etc/systemd/system/chrony.service.d",
+];
+export const services = ["bench", "bench-a", "bench-b"];
 
 const chrony = (timeSources: readonly string[]) =>
   `${timeSources.map((source) => `server ${source} iburst`).join("\n")}
@@ -15,34 +41,37 @@ rtcsync
 /** A container may not set the clock, so chronyd only watches it. */
 const inContainer =
   '[Unit]\nConditionCapability=\n[Service]\nEnvironment="DAEMON_OPTS=-x"\nEnvironmentFile=\n';
-const service = `[Unit]
+const service = (name: string) => `[Unit]
 Description=What both tools set up
 [Service]
-User=bench
+User=${name}
 ExecStart=/bin/sleep infinity
 [Install]
 WantedBy=multi-user.target
 `;
-const timer = "[Timer]\nOnCalendar=daily\nUnit=bench.service\n[Install]\nWantedBy=timers.target\n";
+const timer = (name: string) =>
+  `[Timer]\nOnCalendar=daily\nUnit=${name}.service\n[Install]\nWantedBy=timers.target\n`;
 
-/** 13 files: nine of about a kilobyte, two for chrony, and two units. */
+/** 15 files: seven of about a kilobyte, two for chrony, and six units. */
 function files(timeSources: readonly string[]): readonly (readonly [path: string, content: string])[] {
   return [
-    ...Array.from({ length: 9 }, (_, i) => {
+    ...Array.from({ length: 7 }, (_, i) => {
       const line = (n: number) => `setting_${i}_${n} = ${n * 7}\n`;
       return [`/etc/bench/part-${i}.conf`, Array.from({ length: 50 }, (_, n) => line(n)).join("")] as const;
     }),
     ["/etc/chrony/chrony.conf", chrony(timeSources)],
     ["/etc/systemd/system/chrony.service.d/bench.conf", inContainer],
-    ["/etc/systemd/system/bench.service", service],
-    ["/etc/systemd/system/bench.timer", timer],
+    ...services.flatMap((name) => [
+      [`/etc/systemd/system/${name}.service`, service(name)] as const,
+      [`/etc/systemd/system/${name}.timer`, timer(name)] as const,
+    ]),
   ];
 }
 
 /** What one host has been changed by hand, and how that is seen by who reads the file. */
-export const drift = { path: "/etc/bench/part-7.conf", line: "echo by-hand >>/etc/bench/part-7.conf" };
+export const drift = { path: "/etc/bench/part-5.conf", line: "echo by-hand >>/etc/bench/part-5.conf" };
 
-export const counts = `${packages.length} packages, a group, a user, 2 folders, 13 files, ${Object.keys(settings).length} kernel settings, 3 units`;
+export const counts = `${packages.length} packages, ${groups.length} groups, ${users.length} users, ${folders.length} folders, 15 files, ${Object.keys(settings).length} kernel settings, ${services.length * 2 + 1} units`;
 
 export interface Site {
   readonly folder: string;
@@ -96,10 +125,13 @@ function profileResources(all: ReturnType<typeof files>): readonly unknown[] {
   });
   return [
     ...packages.map((name) => ({ kind: "package", name })),
-    { kind: "group", name: "bench" },
-    { kind: "user", name: "bench", group: "bench", after: ["group:bench"] },
-    { kind: "directory", path: "/etc/bench" },
-    { kind: "directory", path: "/etc/systemd/system/chrony.service.d" },
+    ...groups.map((name) => ({ kind: "group", name })),
+    ...users.map((name) => ({ kind: "user", name, group: "bench", after: ["group:bench"] })),
+    ...folders.map((path) => ({
+      kind: "directory",
+      path,
+      after: path.startsWith("/etc/bench/") ? ["directory:/etc/bench"] : [],
+    })),
     ...all.map(([path, content]) => ({
       kind: "file",
       path,
@@ -111,19 +143,17 @@ function profileResources(all: ReturnType<typeof files>): readonly unknown[] {
           : [],
       restarts: path.includes("chrony") ? [{ unit: "chrony.service", action: "restart" }] : [],
     })),
-    ...Object.entries(settings).map(([key, value]) => ({ kind: "sysctl", key, value })),
+    ...Object.entries(settings).map(([key, [value]]) => ({ kind: "sysctl", key, value })),
     unit("chrony.service", ["package:chrony", "file:/etc/chrony/chrony.conf"]),
-    unit("bench.service", ["user:bench", "file:/etc/systemd/system/bench.service"]),
-    unit("bench.timer", ["file:/etc/systemd/system/bench.timer"]),
+    ...services.flatMap((name) => [
+      unit(`${name}.service`, [`user:${name}`, `file:/etc/systemd/system/${name}.service`]),
+      unit(`${name}.timer`, [`file:/etc/systemd/system/${name}.timer`]),
+    ]),
   ];
 }
 
 /** YAML is a superset of JSON. Only modules, no facts: what a careful author would write. */
 function playbook(all: ReturnType<typeof files>): unknown {
-  const unit = (name: string) => ({
-    name,
-    "ansible.builtin.systemd": { name, enabled: true, state: "started", daemon_reload: false },
-  });
   const loop = all.map(([path], i) => ({ src: `files/${i}`, path }));
   const copy = { src: "{{ item.src }}", dest: "{{ item.path }}", owner: "root", group: "root", mode: "0644" };
   const sysctl = {
@@ -142,11 +172,12 @@ function playbook(all: ReturnType<typeof files>): unknown {
           name: "packages",
           "ansible.builtin.apt": { name: packages, state: "present", install_recommends: false },
         },
-        { name: "group", "ansible.builtin.group": { name: "bench", system: true } },
+        { name: "groups", loop: groups, "ansible.builtin.group": { name: "{{ item }}", system: true } },
         {
-          name: "user",
+          name: "users",
+          loop: users,
           "ansible.builtin.user": {
-            name: "bench",
+            name: "{{ item }}",
             group: "bench",
             system: true,
             create_home: false,
@@ -156,7 +187,7 @@ function playbook(all: ReturnType<typeof files>): unknown {
         },
         {
           name: "folders",
-          loop: ["/etc/bench", "/etc/systemd/system/chrony.service.d"],
+          loop: folders,
           "ansible.builtin.file": {
             path: "{{ item }}",
             state: "directory",
@@ -165,22 +196,29 @@ function playbook(all: ReturnType<typeof files>): unknown {
             mode: "0755",
           },
         },
-        { name: "files", "ansible.builtin.copy": copy, loop: loop.slice(0, 9) },
+        { name: "files", "ansible.builtin.copy": copy, loop: loop.slice(0, 7) },
         {
           name: "chrony.conf",
-          "ansible.builtin.copy": { ...copy, src: loop[9]!.src, dest: loop[9]!.path },
+          "ansible.builtin.copy": { ...copy, src: loop[7]!.src, dest: loop[7]!.path },
           notify: "chrony",
         },
-        { name: "units", "ansible.builtin.copy": copy, loop: loop.slice(10), notify: "units" },
+        { name: "units", "ansible.builtin.copy": copy, loop: loop.slice(8), notify: "units" },
         {
           name: "kernel settings",
           "ansible.posix.sysctl": sysctl,
-          loop: Object.entries(settings).map(([key, value]) => ({ key, value })),
+          loop: Object.entries(settings).map(([key, [value]]) => ({ key, value })),
         },
         { "ansible.builtin.meta": "flush_handlers" },
-        unit("chrony.service"),
-        unit("bench.service"),
-        unit("bench.timer"),
+        {
+          name: "what runs",
+          loop: ["chrony.service", ...services.flatMap((name) => [`${name}.service`, `${name}.timer`])],
+          "ansible.builtin.systemd": {
+            name: "{{ item }}",
+            enabled: true,
+            state: "started",
+            daemon_reload: false,
+          },
+        },
       ],
       handlers: [
         { name: "units", "ansible.builtin.systemd": { daemon_reload: true } },
@@ -188,28 +226,4 @@ function playbook(all: ReturnType<typeof files>): unknown {
       ],
     },
   ];
-}
-
-/** Every host without any of it. @throws where something of it is left */
-export async function makeBare(lab: HostLab): Promise<void> {
-  const keys = Object.keys(settings).join(" ");
-  const script = `set -e
-    mount -o remount,rw,bind /proc/sys
-    systemctl disable --now -q bench.service bench.timer 2>/dev/null || :
-    DEBIAN_FRONTEND=noninteractive apt-get purge -q -y --autoremove ${packages.join(" ")} >/dev/null 2>&1 || :
-    rm -rf /etc/bench /etc/chrony /etc/systemd/system/bench.* /etc/systemd/system/chrony.service.d /etc/sysctl.d/90-* /var/lib/escapement-apply ~root/.ansible
-    userdel bench 2>/dev/null || :
-    groupdel bench 2>/dev/null || :
-    sysctl -q -w net.core.somaxconn=128 net.ipv4.tcp_keepalive_time=7200
-    systemctl daemon-reload
-    systemctl reset-failed
-    ! dpkg-query -W -f '\${Package} \${db:Status-Status}\\n' ${packages.join(" ")} 2>/dev/null | grep ' installed'
-    ! getent passwd bench
-    sysctl ${keys} >/dev/null`;
-  await Promise.all(
-    lab.hosts.map(async ({ name }) => {
-      const { code, stdout, stderr } = await lab.exec(name, ["sh", "-c", script], { deadlineMs: 300_000 });
-      if (code !== 0) throw new Error(`${name} could not be made bare: ${stderr}${stdout}`);
-    }),
-  );
 }

@@ -43,7 +43,7 @@ export async function planMany(lab: HostLab, folder: string, rounds: number): Pr
   const site = { folder, inventory, profile, ansibleInventory: "", playbook: "" };
   const tool = ours(site, inventory, profile);
   const applied = tool.apply();
-  const drifted = lab.hosts[1]!.name;
+  const drifted = lab.hosts.at(-1)!.name;
   await lab.exec(drifted, ["sh", "-c", "echo by-hand >>/etc/many/7/file-7.conf"]);
   const took = numbers(rounds)
     .map(() => {
