@@ -4,10 +4,12 @@
  * and has left one row in a table that would take two.
  */
 import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hostLab, noHosts } from "../../support/host-lab.ts";
 import { until } from "../../support/until.ts";
+import { ClusterHosts } from "./cluster-hosts.ts";
 import { OwnCopy } from "./own-copy.ts";
 import { payments, settlementSite, suppliers } from "./settlement-site.ts";
 
@@ -41,28 +43,10 @@ describe.skipIf(noHosts)("six bare hosts", () => {
   const did = (units: readonly Unit[]) =>
     units.filter((unit) => unit.outcome === "done").map((unit) => `${unit.step} ${unit.host}`);
 
-  async function onHost(host: string, ...argv: string[]): Promise<string> {
-    const { stdout } = await lab().exec(host, argv);
-    return stdout.trim();
-  }
-
-  const inShell = (host: string, line: string) => onHost(host, "sh", "-c", line);
-
-  const ask = async (host: string, args: string) =>
-    JSON.parse(
-      await inShell(
-        host,
-        `ESCAPEMENT_STORE_URL=$(cat /etc/escapement/store-url) exec escapement ${args} --json`,
-      ),
-    );
-
-  const inLedger = (statement: string) =>
-    onHost("store-1", "runuser", "-u", "postgres", "--", "psql", "-XAtq", "-d", "ledger", "-c", statement);
-
-  const leader = async (through: string): Promise<string> => (await ask(through, "status")).leader.node;
-
-  const holdsAddress = async (host: string) =>
-    (await onHost(host, "ip", "-o", "addr", "show")).includes(` ${lab().state.virtualIp}/`);
+  const on = new ClusterHosts(lab);
+  const ask = (host: string, args: string) => on.ask(host, args);
+  const leader = (through: string) => on.leader(through);
+  const holdsAddress = (host: string) => on.holdsAddress(host);
 
   test("bootstrap, stopped by Ctrl-C on its way, goes on and ends with a job that has run", async () => {
     const { hosts, state, inventoryFile } = lab();
@@ -92,7 +76,7 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     const { executions } = await ask("sched-1", "executions --job finance/settlement --status success");
     expect(executions).toHaveLength(1);
     expect(
-      await inLedger("SELECT count(*), count(DISTINCT supplier_id), sum(payments) FROM settlement"),
+      await on.inLedger("SELECT count(*), count(DISTINCT supplier_id), sum(payments) FROM settlement"),
     ).toBe(`${suppliers}|${suppliers}|${payments}`);
   }, 900_000);
 
@@ -112,8 +96,27 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     ).toHaveLength(1);
   }, 300_000);
 
+  test("a change is made and rolled back on a host at work, and then there is nothing to do", async () => {
+    const text = readFileSync(site, "utf8");
+    const users = () => on.shell("exec-2", "cat /etc/escapement/job-users");
+    const before = await users();
+    writeFileSync(site, text.replace("  settings:\n", "  settings:\n    jobUsers: [www-data]\n"));
+    try {
+      const applied = await escapement(["apply", "exec-2", "--yes", "--json"]);
+      expect(JSON.parse(applied.stdout).hosts, applied.stderr).toMatchObject([{ result: "committed" }]);
+      expect(await users()).toContain("www-data");
+      const back = await escapement(["rollback", "exec-2", "--yes"]);
+      expect(back.status, back.stdout + back.stderr).toBe(0);
+      expect(await users()).toBe(before);
+    } finally {
+      writeFileSync(site, text);
+    }
+    const plan = await escapement(["plan", "--exit-code"]);
+    expect(plan.status, plan.stdout).toBe(0);
+  }, 300_000);
+
   test("drain-host: no new work, what runs ends, no running record, restart, work again", async () => {
-    const pidOf = () => inShell("exec-2", "systemctl show -p MainPID --value escapement-executor");
+    const pidOf = () => on.shell("exec-2", "systemctl show -p MainPID --value escapement-executor");
     const before = await pidOf();
     expect(did(await playbook("drain-host", "--host", "exec-2"))).toEqual(
       expect.arrayContaining(["stop-new-work exec-2", "restart exec-2", "work-again exec-2"]),
@@ -134,7 +137,7 @@ describe.skipIf(noHosts)("six bare hosts", () => {
 
   test("upgrade goes host by host, and its undo brings the version before back everywhere", async () => {
     const runs = async (host: string, unit: string) =>
-      inShell(host, `readlink /proc/$(systemctl show -p MainPID --value ${unit})/exe`);
+      on.shell(host, `readlink /proc/$(systemctl show -p MainPID --value ${unit})/exe`);
     const daemons = [
       ["sched-1", "escapement-scheduler"],
       ["sched-2", "escapement-scheduler"],
@@ -151,8 +154,6 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     expect(new Set([...after, ...before]).size).toBe(2);
     await playbook("upgrade", "--undo");
     expect(await versions()).toEqual(before);
-    await playbook("upgrade");
-    expect(await versions()).toEqual(after);
   }, 600_000);
 
   test("the plug of the active scheduler is pulled: the address moves, the other one plans, nothing is lost", async () => {
@@ -189,30 +190,30 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     await until(oneHolder, { what: "one holder", deadlineMs: 60_000, everyMs: 1_000 });
     const deaf =
       "table inet deaf { chain in { type filter hook input priority -300; ip protocol vrrp drop; }; }";
-    await Promise.all(schedulers.map((host) => inShell(host, `echo '${deaf}' | nft -f -`)));
+    await Promise.all(schedulers.map((host) => on.shell(host, `echo '${deaf}' | nft -f -`)));
     try {
       const bothHold = async () => `${await said()}` === "true,true";
       await until(bothHold, { what: "two holders", deadlineMs: 60_000, everyMs: 1_000 });
       expect(await Promise.all(schedulers.map(holdsAddress))).toEqual([true, true]);
       expect(["sched-1", "sched-2"]).toContain(await leader("sched-1"));
       const status = "ESCAPEMENT_STORE_URL=$(cat /etc/escapement/store-url) escapement status";
-      expect(await inShell("sched-1", status)).toContain(
+      expect(await on.shell("sched-1", status)).toContain(
         "sched-1 and sched-2 hold the virtual address at once",
       );
     } finally {
-      await Promise.all(schedulers.map((host) => onHost(host, "nft", "delete", "table", "inet", "deaf")));
+      await Promise.all(schedulers.map((host) => on.run(host, "nft", "delete", "table", "inet", "deaf")));
     }
     await until(oneHolder, { what: "one holder again", deadlineMs: 60_000, everyMs: 1_000 });
   }, 300_000);
 
   test("replace-host: an executor and a standby scheduler that lost everything are new machines under their names", async () => {
     const wipe = (host: string, unit: string) =>
-      inShell(
+      on.shell(
         host,
         `systemctl disable --now ${unit}; rm -rf /opt/escapement /etc/escapement /var/lib/escapement* /etc/systemd/system/escapement-* /usr/local/bin/escapement; systemctl daemon-reload`,
       );
     await wipe("exec-1", "escapement-executor");
-    await onHost("exec-1", "sh", "-c", "rm /etc/ssh/ssh_host_* && ssh-keygen -q -A && systemctl restart ssh");
+    await on.run("exec-1", "sh", "-c", "rm /etc/ssh/ssh_host_* && ssh-keygen -q -A && systemctl restart ssh");
     // A new machine shows a new key: nobody logs in before a person has said that it is the right one.
     const early = await escapement(["playbook", "run", "replace-host", "--host", "exec-1", "--yes"]);
     expect([early.status, early.stdout + early.stderr]).toEqual([
@@ -220,7 +221,7 @@ describe.skipIf(noHosts)("six bare hosts", () => {
       expect.stringMatching(/exec-1 shows another key than before[\s\S]*hosts trust exec-1 --replace/),
     ]);
     expect((await ask("sched-2", "status")).drained).toEqual([]);
-    const shown = await onHost("exec-1", "ssh-keygen", "-lf", "/etc/ssh/ssh_host_ed25519_key.pub");
+    const shown = await on.run("exec-1", "ssh-keygen", "-lf", "/etc/ssh/ssh_host_ed25519_key.pub");
     const trust = ["hosts", "trust", "exec-1", "--replace", "--fingerprint", shown.split(" ")[1]!];
     const trusted = await escapement(trust);
     expect(trusted.status, trusted.stderr).toBe(0);
@@ -255,7 +256,7 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     const both = { drained: [], executors: ["exec-1", "exec-2"] };
     const retired = { drained: ["exec-1"], executors: ["exec-2"] };
     await playbook("retire-host", "--host", "exec-1");
-    expect(await onHost("exec-1", "systemctl", "is-active", "escapement-executor")).toBe("inactive");
+    expect(await on.run("exec-1", "systemctl", "is-active", "escapement-executor")).toBe("inactive");
     expect(await executorsOf()).toEqual(retired);
     await playbook("retire-host", "--host", "exec-1", "--undo");
     await until(async () => JSON.stringify(await executorsOf()) === JSON.stringify(both), {
@@ -285,7 +286,7 @@ describe.skipIf(noHosts)("six bare hosts", () => {
     expect(fires.length).toBeGreaterThan(20);
     expect(new Set(gaps), "every three seconds, without a gap").toEqual(new Set([3_000]));
     expect(new Set(executions.map((one) => one.status))).toEqual(new Set(["success"]));
-    const rows = await inLedger(
+    const rows = await on.inLedger(
       `SELECT count(*), count(DISTINCT fire_time) FROM snapshot WHERE job = 'finance/refresh' AND fire_time <= '${horizon}'`,
     );
     expect(rows).toBe(`${fires.length}|${fires.length}`);
