@@ -1,10 +1,12 @@
 /** A small site whose watchman tells an HTTP receiver of the test, and jobs that a fault hits at once. */
 
+import { createHmac } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { HostLab } from "../../../src/lab/hosts/host-lab.ts";
+import { siteJobs } from "./planted-jobs.ts";
 
 export const hookKey = "only-in-this-lab";
 
@@ -16,13 +18,20 @@ export interface Told {
   readonly message: string;
 }
 
-/** Takes everything, on the address by which hosts of a lab reach this machine. */
+/** Takes what is signed with the key of the site, on the address by which hosts of a lab reach this machine. */
 export async function openReceiver(address: string): Promise<{ url: string; told: Told[]; close(): void }> {
   const told: Told[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
     request.on("end", () => {
+      const signed = `${request.headers["escapement-timestamp"]}.${body}`;
+      const expected = `sha256=${createHmac("sha256", hookKey).update(signed).digest("hex")}`;
+      if (request.headers["escapement-signature"] !== expected) {
+        response.statusCode = 401;
+        response.end();
+        return;
+      }
       const { kind, alert, alerts } = JSON.parse(body);
       for (const one of kind === "digest" ? alerts : [alert]) {
         const { phase, key, rule, message } = one as Told;
@@ -36,15 +45,29 @@ export async function openReceiver(address: string): Promise<{ url: string; told
   return { url: `http://${address}:${port}`, told, close: () => void server.close() };
 }
 
+const ledgerPassword = "only-in-this-lab";
+/** Whoever waits for a lock of this database is cut short. */
+const ledger = `CREATE ROLE ledger_job LOGIN PASSWORD '${ledgerPassword}';
+ALTER ROLE ledger_job SET lock_timeout = '500ms';
+`;
+
+export function ledgerUrl({ hosts }: HostLab["state"]): string {
+  const { address } = hosts.find(({ name }) => name === "store-1")!;
+  return `postgresql://ledger_job:${ledgerPassword}@${address}:5432/ledger`;
+}
+
 /** @returns the inventory file */
 export function pairSite(lab: HostLab, folder: string, receiver: string): string {
   const { state, hosts } = lab;
   mkdirSync(join(folder, "jobs"), { recursive: true });
-  writeFileSync(join(folder, "jobs", "jobs.yaml"), jobs);
+  writeFileSync(join(folder, "jobs", "jobs.yaml"), siteJobs);
+  writeFileSync(join(folder, "ledger.sql"), ledger);
+  // Brought to the watchman's host with the watch file that names it.
+  writeFileSync(join(folder, "hook.key"), `${hookKey}\n`, { mode: 0o600 });
   writeFileSync(join(folder, "watch.yaml"), watchText(receiver));
   const lines = hosts.map(({ name, address, profile, failureDomain }) => {
     const settings = profile.startsWith("executor")
-      ? ", settings: { cores: 4, memory: 16GiB }"
+      ? ", settings: { cores: 32, memory: 256GiB }"
       : profile === "record-store"
         ? ", settings: { cores: 2, memory: 2GiB }"
         : "";
@@ -63,6 +86,8 @@ spec:
     virtualRouterId: 51
     timeSources: [${state.timeSources.join(", ")}]
     jobFiles: jobs
+    jobDatabase: ledger
+    jobDatabaseFile: ledger.sql
     proofJob: ops/minute
     watchFile: watch.yaml
   hosts:
@@ -71,49 +96,6 @@ ${lines.join("\n")}
   );
   return file;
 }
-
-const job = (name: string, rest: string) => `apiVersion: escapement/v1
-kind: Job
-metadata: { name: ${name}, namespace: ops }
-spec:
-  timeZone: UTC
-  dstGap: run-at-transition
-  dstOverlap: first
-  retry: { maxAttempts: 3, delays: [1s] }
-  lease: 15s
-  timeout: 10m
-  catchUp: { maxFires: 1, keep: oldest }
-  shards: { by: none }
-  resources: { class: cpu, peakMemory: 64MiB }
-  effects: []
-${rest}`;
-
-const jobs = [
-  job(
-    "minute",
-    `  command: ["true"]
-  schedule: { every: 60s }
-  misfire: { policy: run-now, threshold: 30s }
-  blocking: { policy: allow }
-`,
-  ),
-  job(
-    "tick",
-    `  command: ["true"]
-  schedule: { every: 5s }
-  misfire: { policy: skip, threshold: 5s }
-  blocking: { policy: allow }
-`,
-  ),
-  job(
-    "long",
-    `  command: [sleep, "300"]
-  schedule: { manual: true }
-  misfire: { policy: run-now, threshold: 1m }
-  blocking: { policy: allow }
-`,
-  ),
-].join("---\n");
 
 function watchText(receiver: string): string {
   return `apiVersion: escapement/v1
