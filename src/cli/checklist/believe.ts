@@ -7,7 +7,7 @@ import { EscapementError, messageOf } from "../../base/errors.ts";
 import type { StoredReport } from "../../checklist/read-report.ts";
 
 /** A gate is asked about the state of today. */
-export const defaultMaxAgeMs = 86_400_000;
+const defaultMaxAgeMs = 86_400_000;
 
 export interface BelieveOptions {
   readonly key?: string;
