@@ -23,9 +23,4 @@ export const drillErrors = {
     hint: "escapement drill resume --reason TEXT lets them begin again",
     exitCode: ExitCode.refused,
   },
-  E_DRILL_WINDOW: {
-    message: "not now: {reason}",
-    hint: "escapement drill schedule next FILE shows the fires that will run",
-    exitCode: ExitCode.refused,
-  },
 } as const satisfies Record<string, ErrorSpec>;

@@ -16,8 +16,12 @@ import { EscapementError } from "../base/errors.ts";
 
 const instant = z
   .string()
-  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, "an instant in UTC with milliseconds");
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, "an instant in UTC with milliseconds")
+  // Nothing compares with an instant that does not exist: all that it is part of would go unjudged.
+  .refine(isInstant, "an instant that exists");
 const count = z.int().min(0);
+/** A fire with more shards is no fire of ours; each of them is looked for. */
+const mostShards = 100_000;
 const fire = { job: z.string().min(1), fireTime: instant };
 /** Shards are numbered from 0. */
 const shard = { ...fire, shardNo: count };
@@ -34,7 +38,7 @@ const misfire = z.strictObject({
 
 const obligation = z.strictObject({
   ...fire,
-  shardCount: z.int().min(1),
+  shardCount: z.int().min(1).max(mostShards),
   /** `at-most-one`: may end without effect if the records say why. `none`: must have no effect. */
   allowed: z.enum(["exactly-one", "at-most-one", "none"]),
   /** Why nothing may run; needed with `none`. */
@@ -197,6 +201,11 @@ export function parseHistory(value: unknown, source = "history"): History {
     }
   }
   return history;
+}
+
+function isInstant(text: string): boolean {
+  const date = new Date(text);
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text;
 }
 
 /** Identity of a fire as one string. */

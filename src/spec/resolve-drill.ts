@@ -6,10 +6,10 @@ import type {
   DrillHold,
   DrillVariant,
   PassRules,
-  ProofKind,
   ResolvedDrill,
 } from "./drill-definition.ts";
 import type { DrillDocument, FaultDocument, HoldDocument, PassDocument } from "./drill-schema.ts";
+import { classProblem, isCounted, proofProblem } from "./drill-sense.ts";
 import { documentsOf, type LoadedDocument, loadFiles, loadText } from "./load.ts";
 import { compareProblems, formatPath, type Path, type Problem } from "./problem.ts";
 
@@ -80,8 +80,7 @@ export function resolveDrill(
       proof,
       pass: passOf(pass ?? spec.pass),
     };
-    const path = (field: "target" | "fault" | "hold" | "proof" | "pass"): Path =>
-      spec.variants && field in own ? [...at, field] : ["spec", field];
+    const path = (field: Field): Path => (spec.variants && field in own ? [...at, field] : ["spec", field]);
     for (const [field, message] of variantProblems(variant, spec, findingClasses))
       complain(path(field), message);
     variants.push(variant);
@@ -92,25 +91,16 @@ export function resolveDrill(
   return { drill: { definition, digest: digest(definition), file, line, column }, problems };
 }
 
-/** What can be seen of a fault at all; anything else in `proof` would never come. */
-const seenOf: Readonly<Record<DrillFault["kind"], readonly ProofKind[]>> = {
-  kill: ["process-gone", "unit-down", "lease-ended", "leader-moved", "store-gone"],
-  stop: ["process-gone", "unit-down", "lease-ended", "leader-moved", "store-gone"],
-  pause: ["process-stopped", "unreachable", "lease-ended", "leader-moved", "store-gone"],
-  cut: ["packets-dropped", "unreachable", "lease-ended", "leader-moved", "store-gone"],
-  clock: ["clock-offset", "leader-moved"],
-  power: ["rebooted", "process-gone", "unreachable", "lease-ended", "leader-moved", "store-gone"],
-  "fill-disk": ["disk-full"],
-  "memory-limit": ["memory-limited", "process-gone", "lease-ended", "leader-moved"],
-};
-
-type Field = "target" | "fault" | "hold" | "proof" | "pass";
+type Field = "class" | "target" | "fault" | "hold" | "proof" | "pass";
 
 function* variantProblems(
-  { target, fault, hold, proof, pass }: DrillVariant,
-  { load, blastRadius }: DrillDocument["spec"],
+  variant: DrillVariant,
+  { class: stands, load, blastRadius }: DrillDocument["spec"],
   findingClasses: readonly string[],
 ): Generator<readonly [Field, string]> {
+  const { target, fault, hold, proof, pass } = variant;
+  const misnamed = classProblem(stands, variant);
+  if (misnamed !== null) yield ["class", misnamed];
   if (target.role === "executor" && !target.owning)
     yield ["target", "must have owning: running-shard: an idle executor proves nothing"];
   if (target.role !== "executor" && target.owning)
@@ -119,9 +109,10 @@ function* variantProblems(
     yield ["target", "is the record store, and blastRadius does not say recordStore: true"];
   if (target.role === "record-store" && fault.kind === "cut" && fault.keep.includes("record-store"))
     yield ["fault", "keeps the record store reachable, which is the target"];
-  for (const { see } of proof)
-    if (!seenOf[fault.kind].includes(see))
-      yield ["proof", `asks for ${see}, which a fault of kind ${fault.kind} never shows`];
+  for (const one of proof) {
+    const unseen = proofProblem(one, variant);
+    if (unseen !== null) yield ["proof", unseen];
+  }
   if (proof.every(({ from }) => from === "target"))
     yield ["proof", "is only the target's own word; name at least one from another place"];
   const shortest = "ms" in hold ? hold.ms : hold.atLeastMs;
@@ -131,6 +122,8 @@ function* variantProblems(
       "hold",
       `is too short: at least ${fires} fire(s) come due in it, load.obligations asks for ${load.obligations}`,
     ];
+  if (pass.allowedFailures.length > 0 && isCounted(stands))
+    yield ["pass", `allows failures, and the checklist counts a pass of ${stands}`];
   for (const name of pass.allowedFailures)
     if (!findingClasses.includes(name))
       yield ["pass", `allows ${name}, which the checker never finds; it finds ${findingClasses.join(", ")}`];

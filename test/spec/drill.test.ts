@@ -120,6 +120,21 @@ test.each([
     "a question about clocks without one that moves",
     "asks about clocks",
   ],
+  ["class: executor-killed", "class: network-cut", "a class of another fault", "spec.class is network-cut"],
+  ["class: executor-killed", "class: primary-stopped", "a class of another target", "spec.class is primary"],
+  [
+    "description: one",
+    "description: one\npass: { allowedFailures: [lost] }",
+    "a failure that is overlooked where the checklist counts",
+    "the checklist counts a pass of executor-killed",
+  ],
+  ["from: controller", "from: another-host", "a proof from where nobody looks", "where nobody sees it"],
+  [
+    "see: process-gone, from: controller",
+    "see: leader-moved, from: records",
+    "a proof that another role shows",
+    "which only scheduler-leader shows",
+  ],
 ])("instead of %j: %j is refused: %s", (right, wrong, _, message) => {
   const load = smallest.includes("load:") ? "" : "\nload: { obligations: 9 }";
   const text = (spec: string) =>

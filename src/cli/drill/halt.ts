@@ -81,7 +81,10 @@ async function tellStore(options: HaltOptions): Promise<StoreAnswer> {
       queryTimeoutMs: connectTimeoutMs,
     });
     const person = options.by ?? process.env.SUDO_USER ?? userInfo().username;
-    return { recorded: await haltDrills(db, { person, reason: options.reason }), error: null };
+    return {
+      recorded: await haltDrills(db, { person, reason: options.reason.trim() || "halted by hand" }),
+      error: null,
+    };
   } catch (error) {
     return { recorded: null, error: messageOf(error) };
   } finally {

@@ -18,9 +18,10 @@ export function buildJudge(): Command {
     .argument("<file>", "history.json of a run")
     .option("--json", "print one JSON document")
     .action(async (file: string, options: { json?: boolean }) => {
-      const { judge } = await import("../../chaos/checker.ts");
+      const { judgeDrill } = await import("../../chaos/judge-drill.ts");
       const { parseHistory } = await import("../../chaos/history.ts");
-      const verdict = judge(parseHistory(await readJson(file), file));
+      const value = await readJson(file);
+      const verdict = judgeDrill(parseHistory(value, file), value);
       process.exitCode = codes[verdict.outcome];
       if (options.json) return printJson({ file, ...verdict });
       const { outcome, findings, counts, figures, unknown } = verdict;

@@ -51,6 +51,7 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
     connectTimeoutMs: 3_000,
   });
   const stop = stopSignals();
+  goOnUnheard();
   const outcomes: Outcome[] = [];
   try {
     await checkSchema(db);
@@ -150,6 +151,14 @@ async function runOne(options: RunDrillOptions, cli: DrillRunOptions): Promise<O
     for (const file of files) print(`  ${file}`);
   }
   return verdict;
+}
+
+/** Whoever reads our output may go away (`| head`). A fault is on: the drill goes on to its verdict, and its files. */
+function goOnUnheard(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners("error");
+    stream.on("error", () => {});
+  }
 }
 
 interface StopSignals {

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { History } from "../../../src/chaos/history.ts";
 import { correctHistory } from "../../chaos/history-generator.ts";
 import { SeededRandom } from "../../chaos/seeded-random.ts";
 import { runEscapement } from "../../support/processes.ts";
@@ -49,6 +50,19 @@ test("a slip of the pen is a question, not a drill", async () => {
   expect(stderr).toContain("did you mean kill-executor?");
 });
 
+/** As a drill leaves one: with a fault that was seen and is over, and what must have occurred. */
+function drilled(): History {
+  const history = correctHistory(new SeededRandom(11));
+  const fires = history.obligations.map(({ fireTime }) => fireTime).sort();
+  const fault = { kind: "kill", target: "exec-1", proven: true, attemptsHit: 1, unsupervised: [] };
+  const before = history.faults.map((one) => ({ ...one, until: one.until ?? history.readAt }));
+  return {
+    ...history,
+    faults: [...before, { ...fault, at: fires[0]!, until: fires.at(-1)! }],
+    requirements: { faultKinds: ["kill"], phases: [], obligationsInFault: 1, attemptsHit: 1, refusals: 0 },
+  };
+}
+
 describe("judge", () => {
   function write(name: string, value: unknown): string {
     writeFileSync(join(folder, name), typeof value === "string" ? value : JSON.stringify(value));
@@ -56,7 +70,7 @@ describe("judge", () => {
   }
 
   test("a right history passes; without an effect of its own it fails; unsettled it is unknown", async () => {
-    const history = correctHistory(new SeededRandom(11));
+    const history = drilled();
     expect((await drill("judge", write("right.json", history))).code).toBe(0);
     const [first, ...effects] = history.effects;
     expect(first).toBeDefined();
@@ -69,8 +83,41 @@ describe("judge", () => {
   });
 
   test.each([
+    [
+      "no fault that anybody saw",
+      (one: History) => ({
+        faults: one.faults.map((fault) => ({ ...fault, proven: false })),
+        limits: { ...one.limits, overlapMs: 10_000 },
+      }),
+      "no fault that anybody saw",
+    ],
+    ["no executions", { executions: undefined }, "it holds no executions"],
+    ["no requirements", { requirements: undefined }, "what must have occurred"],
+    [
+      "no end of the fault",
+      (one: History) => ({ faults: [...one.faults.slice(0, -1), { ...one.faults.at(-1), until: null }] }),
+      "taken back",
+    ],
+    ["limits that find nothing", { limits: { overlapMs: 1e12 } }, "limits.overlapMs"],
+  ])("with %s nothing is concluded", async (_, change, why) => {
+    const history = drilled();
+    const changed = { ...history, ...(typeof change === "function" ? change(history) : change) };
+    const { code, stdout } = await drill("judge", write("part.json", changed));
+    expect(code, stdout).toBe(5);
+    expect(stdout).toContain(why);
+  });
+
+  test.each([
     ["no history", "{}"],
     ["no JSON", "{"],
+    ["an instant that does not exist", JSON.stringify({ ...drilled(), readAt: "2026-99-99T00:00:00.000Z" })],
+    [
+      "more shards than there are",
+      JSON.stringify({
+        ...drilled(),
+        obligations: drilled().obligations.map((one) => ({ ...one, shardCount: 2 ** 31 })),
+      }),
+    ],
   ])("%s is bad data", async (_, text) => {
     expect((await drill("judge", write("bad.json", text))).code).toBe(65);
   });

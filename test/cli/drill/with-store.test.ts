@@ -1,4 +1,6 @@
 /** Drill commands that talk to the records: the leash, the switch, what people see of a run. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { installProbes } from "../../../src/chaos/drill/probe-load.ts";
 import { beginDrillRun, endDrillRun, listDrillRuns } from "../../../src/store/drill/drill-run.ts";
@@ -190,3 +192,17 @@ test("status shows where a run is; --watch ends with it; history keeps it", asyn
   expect((await withStore("history", "ffff")).code).toBe(64);
   expect((await withStore("history", "--class", "network-cut")).stdout).toMatch(/no run$/m);
 });
+
+test("a reader that goes away takes neither the verdict nor the end of the run along", async () => {
+  await populate();
+  const words = ["drill", "run", "kill-executor", "--yes", "--port", "0", "--cluster", "cluster.yaml"];
+  const program = fileURLToPath(new URL("../../../bin/escapement.mjs", import.meta.url));
+  const line = `"$0" "$@" 2>&1 | head -n 1 >/dev/null; exit "\${PIPESTATUS[0]}"`;
+  const code = await new Promise((resolve) => {
+    const child = spawn("bash", ["-c", line, process.execPath, program, ...words], { cwd: folder });
+    child.on("close", resolve);
+  });
+  // Its hosts do not answer.
+  expect(code).toBe(4);
+  expect((await listDrillRuns(db)).map(({ state }) => state)).toEqual(["ended", "ended"]);
+}, 120_000);

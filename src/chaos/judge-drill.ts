@@ -1,0 +1,39 @@
+/**
+ * Judges the history of a drill. The checker alone also judges histories without
+ * any fault; of a drill these say nothing.
+ */
+import { judge, type Verdict } from "./checker.ts";
+import type { History } from "./history.ts";
+
+/** More than these lets pass what nobody could call a clean run. A store's clock may be moved by up to 12 h. */
+const mostLenient = {
+  earlyMs: 13 * 3_600_000,
+  settleMs: 3_600_000,
+  overlapMs: 10_000,
+  killGraceMs: 60_000,
+} as const;
+
+/**
+ * @param value the same history as it was read, before defaults
+ * @returns the checker's verdict, and unknown in place of a pass where the history is not whole
+ */
+export function judgeDrill(history: History, value: unknown): Verdict {
+  const verdict = judge(history);
+  const unknown = [...verdict.unknown, ...incomplete(history, value)];
+  const outcome = verdict.outcome === "pass" && unknown.length > 0 ? "unknown" : verdict.outcome;
+  return { ...verdict, outcome, unknown };
+}
+
+function* incomplete(history: History, value: unknown): Generator<string> {
+  const written = value as Readonly<Record<string, unknown>>;
+  if (!history.faults.some(({ proven }) => proven)) yield "it holds no fault that anybody saw";
+  for (const { kind, target, until } of history.faults)
+    if (until === null) yield `${kind} of ${target} was never seen to be taken back`;
+  if (written.requirements === undefined || history.requirements.obligationsInFault === 0)
+    yield "it does not say what must have occurred (requirements)";
+  if (history.executions === undefined) yield "it holds no executions";
+  for (const [name, most] of Object.entries(mostLenient)) {
+    const limit = history.limits[name as keyof typeof mostLenient];
+    if (limit > most) yield `limits.${name} is ${limit}; with more than ${most} next to nothing is found`;
+  }
+}

@@ -1,0 +1,92 @@
+/** What of a drill can make sense together: what a class stands for, and who can see what of a fault. Pure. */
+import {
+  type DrillClass,
+  type DrillFault,
+  type DrillProof,
+  type DrillRole,
+  type DrillVariant,
+  mandatoryDrillClasses,
+  type ProofKind,
+  type ProofObserver,
+} from "./drill-definition.ts";
+
+/** The faults of each class, and whom they strike; a pass of the class is one of exactly this. */
+const classes: Readonly<
+  Record<
+    DrillClass,
+    { readonly faults: readonly DrillFault["kind"][]; readonly roles?: readonly DrillRole[] }
+  >
+> = {
+  "executor-killed": { faults: ["kill", "power"], roles: ["executor"] },
+  "network-cut": { faults: ["cut"] },
+  "clock-skewed": { faults: ["clock"] },
+  "primary-stopped": { faults: ["stop", "kill", "cut", "power"], roles: ["scheduler-leader"] },
+  "executor-paused": { faults: ["pause"], roles: ["executor"] },
+  "primary-paused": { faults: ["pause"], roles: ["scheduler-leader"] },
+  "store-killed": { faults: ["kill", "stop", "power"], roles: ["record-store"] },
+  "disk-full": { faults: ["fill-disk"] },
+  "memory-limited": { faults: ["memory-limit"] },
+};
+
+/** What can be seen of a fault at all; anything else in `proof` would never come. */
+const seenOf: Readonly<Record<DrillFault["kind"], readonly ProofKind[]>> = {
+  kill: ["process-gone", "unit-down", "lease-ended", "leader-moved", "store-gone"],
+  stop: ["process-gone", "unit-down", "lease-ended", "leader-moved", "store-gone"],
+  pause: ["process-stopped", "unreachable", "lease-ended", "leader-moved", "store-gone"],
+  cut: ["packets-dropped", "unreachable", "lease-ended", "leader-moved", "store-gone"],
+  clock: ["clock-offset", "leader-moved"],
+  power: ["rebooted", "process-gone", "unreachable", "lease-ended", "leader-moved", "store-gone"],
+  "fill-disk": ["disk-full"],
+  "memory-limit": ["memory-limited", "process-gone", "lease-ended", "leader-moved"],
+};
+
+/** Who looks for it; nobody else would ever say it. */
+const seenBy: Readonly<Record<ProofKind, readonly ProofObserver[]>> = {
+  "process-gone": ["target", "controller", "records"],
+  "process-stopped": ["target", "controller"],
+  "unit-down": ["target", "controller"],
+  "packets-dropped": ["target"],
+  unreachable: ["records"],
+  "clock-offset": ["target", "controller", "another-host", "records"],
+  rebooted: ["target", "controller"],
+  "disk-full": ["target", "controller"],
+  "memory-limited": ["target", "controller"],
+  "lease-ended": ["records"],
+  "leader-moved": ["records"],
+  "store-gone": ["controller"],
+};
+
+/** What only a target of one role can show. */
+const shownBy: Partial<Record<ProofKind, DrillRole>> = {
+  unreachable: "executor",
+  "lease-ended": "executor",
+  "leader-moved": "scheduler-leader",
+  "store-gone": "record-store",
+};
+
+/** Why the class does not say what the variant does; null when it does. */
+export function classProblem(stands: DrillClass, { fault, target }: DrillVariant): string | null {
+  const { faults, roles } = classes[stands];
+  if (!faults.includes(fault.kind))
+    return `is ${stands}, which is a fault of kind ${faults.join(" or ")}; this one is ${fault.kind}`;
+  if (roles && !roles.includes(target.role))
+    return `is ${stands}, whose target is ${roles.join(" or ")}; this one is ${target.role}`;
+  return null;
+}
+
+/** Why this could never be seen; null when it can. */
+export function proofProblem({ see, from }: DrillProof, { fault, target }: DrillVariant): string | null {
+  if (!seenOf[fault.kind].includes(see))
+    return `asks for ${see}, which a fault of kind ${fault.kind} never shows`;
+  if (!seenBy[see].includes(from))
+    return `asks for ${see} from ${from}, where nobody sees it; ${seenBy[see].join(", ")} can`;
+  const role = shownBy[see];
+  if (role !== undefined && target.role !== role)
+    return `asks for ${see}, which only ${role} shows; the target is ${target.role}`;
+  return null;
+}
+
+/** True where the checklist counts a pass of the class: such a pass may not overlook anything. */
+export function isCounted(stands: DrillClass): boolean {
+  return mandatoryDrillClasses.some((name) => name === stands);
+}
