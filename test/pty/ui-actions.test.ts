@@ -156,7 +156,7 @@ test("A acknowledges an alert, S silences it", async () => {
   await robot.shows("has acknowledged it");
   robot.press("S", "\r", "until the bank is back\r", "yes\r");
   await robot.shows(/✓ escapement alerts silence.*done/, 60_000);
-  expect(await inStore("the silence", "SELECT reason FROM escapement.alert_silence")).toEqual({
+  expect(await inStore("the silence", "SELECT reason FROM escapement.silence")).toEqual({
     reason: "until the bank is back",
   });
 });
