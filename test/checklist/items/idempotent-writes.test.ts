@@ -107,18 +107,11 @@ describe("item 6", () => {
     ["echo a; kubectl delete ns prod", "kubectl"],
     ["X=1 /usr/bin/ship out", "/usr/bin/ship"],
     ["echo $(wget http://pay.example/)", "wget"],
-  ])("is unknown for a job that declares no effect and runs: %s", async (line, program) => {
+    ['echo "hello from $(hostname), $N"; sleep 1 && exit 0', null],
+  ])("does not know what a job changes that declares no effect and runs: %s", async (line, program) => {
     const running = context((jobs) => Object.assign(jobs[0]!, { effects: [], command: ["sh", "-c", line] }));
-    expect(await of("pay/bonus", running)).toMatchObject({
-      verdict: "unknown",
-      message: `it declares no effect, and what ${program} does cannot be seen`,
-    });
-  });
-
-  it("passes a shell that only says something", async () => {
-    const line = 'echo "hello from $(hostname), shard $ESCAPEMENT_SHARD_NO"; sleep 1 && exit 0';
-    const saying = context((jobs) => Object.assign(jobs[0]!, { effects: [], command: ["sh", "-c", line] }));
-    expect(await of("pay/bonus", saying)).toMatchObject({ verdict: "pass" });
+    const message = `it declares no effect, and ${program ? `what ${program} does cannot be seen` : "its code shows none"}`;
+    expect(await of("pay/bonus", running)).toMatchObject({ verdict: program ? "unknown" : "pass", message });
   });
 
   it("fails on what the source shows, at its line", async () => {
