@@ -65,7 +65,9 @@ test("profiles, playbooks and drills go along, and are unpacked beside the progr
   await deploy(host, whole);
   const there = join(host.root, "versions", whole.version);
   for (const name of ["chaos", "playbooks", "profiles"]) {
-    expect(execFileSync("diff", ["-r", name, join(there, name)], { encoding: "utf8" })).toBe("");
+    expect(
+      execFileSync("sh", ["-c", `diff -r "$0" "$1"`, name, join(there, name)], { encoding: "utf8" }),
+    ).toBe("");
     expect(statSync(join(there, name)).mode & 0o777).toBe(0o755);
   }
   expect(await deploy(host, whole)).toMatchObject({ changed: false });
