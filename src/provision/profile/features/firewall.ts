@@ -4,12 +4,13 @@
  * shown that they leave. The text is written as nft itself prints it, so that
  * the running rules can be compared with it.
  */
-import { isKnown } from "../../../base/fact.ts";
+import { type Fact, isKnown } from "../../../base/fact.ts";
 import type { InventoryHost } from "../../../spec/inventory-definition.ts";
 import { computed } from "../host-context.ts";
 import { linesFile, packageOf, unit } from "../make-resource.ts";
 import { unitValidator } from "../unit-validator.ts";
 import type { Feature } from "./feature.ts";
+import { storeClients } from "./store-clients.ts";
 
 const firewallTable = "escapement";
 /** Where the plan keeps the table's text. */
@@ -26,12 +27,12 @@ export function firewallFor(portOf: PortOf): Feature<"firewall"> {
     const { incoming, services, open } = section.value;
     const missing: string[] = [];
     const rules: string[] = [];
-    const allow = (from: readonly InventoryHost[], match: string, what: string) => {
-      const found = context.addressesOf(from);
+    const allowAddresses = (found: Fact<readonly string[]>, match: string, what: string) => {
       if (!isKnown(found)) missing.push(found.unknown);
       else rules.push(...sourceRules(found.known, match, what));
     };
-    const everyone = context.hosts.map(({ host }) => host);
+    const allow = (from: readonly InventoryHost[], match: string, what: string) =>
+      allowAddresses(context.addressesOf(from), match, what);
     const http = {
       "scheduler-http": "scheduler",
       "executor-http": "executor",
@@ -45,7 +46,7 @@ export function firewallFor(portOf: PortOf): Feature<"firewall"> {
         if (context.text("drillPublicKey"))
           allow(context.hostsWith("executor"), `tcp dport ${drillWitnessPort}`, service);
       } else if (service === "postgresql") {
-        allow(everyone, `tcp dport ${portOf("recordStore") ?? 5432}`, "postgresql");
+        allowAddresses(storeClients(context), `tcp dport ${portOf("recordStore") ?? 5432}`, "postgresql");
       } else {
         const port = portOf(http[service]);
         // Status and health are read-only and for people too.

@@ -11,6 +11,7 @@ import { computed, type HostContext, notComputed } from "../host-context.ts";
 import { directory, linesFile, packageOf, unit } from "../make-resource.ts";
 import type { Section } from "../resolved-profile.ts";
 import type { Feature } from "./feature.ts";
+import { checkStoreClients, storeClients } from "./store-clients.ts";
 import { storeDiskReport } from "./store-disk.ts";
 
 const mebibyte = 2 ** 20;
@@ -36,7 +37,8 @@ export const recordStore: Feature<"recordStore"> = (section, context) => {
     isKnown(memory) && isKnown(cores)
       ? postgresSettings(section, context, memory.known.value, cores.known.value)
       : undefined;
-  const addresses = context.addressesOf(context.hosts.map(({ host }) => host));
+  checkStoreClients(context);
+  const addresses = storeClients(context);
   // One that jobs write to, on the same server: hosts get in there, too.
   const databases = [database, ...(context.list("jobDatabase")?.value ?? [])].join(",");
   const own = { owner: "postgres", group: "postgres" };
@@ -83,7 +85,7 @@ export const recordStore: Feature<"recordStore"> = (section, context) => {
         computed(
           "recordStore.clients",
           isKnown(addresses) ? addresses.known.join(", ") : "unknown",
-          "every host of the inventory with a profile, with scram-sha-256",
+          "every host of the inventory with a profile and the setting storeClients, with scram-sha-256",
         ),
       ],
     }),
