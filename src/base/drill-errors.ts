@@ -9,8 +9,8 @@ export const drillErrors = {
     exitCode: ExitCode.usage,
   },
   E_DRILL_REFUSED: {
-    message: "{host}: no drill here: {reason}",
-    hint: "nothing was broken",
+    message: "{host} takes no drill now: {reason}",
+    hint: "nothing was broken{hint}",
     exitCode: ExitCode.refused,
   },
   E_DRILL_BUSY: {

@@ -2,12 +2,14 @@
 import {
   type DrillClass,
   type DrillFault,
+  type DrillLoad,
   type DrillProof,
   type DrillRole,
   type DrillVariant,
   mandatoryDrillClasses,
   type ProofKind,
   type ProofObserver,
+  type SteadyState,
 } from "./drill-definition.ts";
 
 /** The faults of each class, and whom they strike; a pass of the class is one of exactly this. */
@@ -85,6 +87,32 @@ export function proofProblem({ see, from }: DrillProof, { fault, target }: Drill
     return `asks for ${see}, which only ${role} shows; the target is ${target.role}`;
   return null;
 }
+
+/**
+ * Why a pass of a counted class would say too little; null when it says enough. Less than the defaults of
+ * `load` has one kind of effect alone, or too few fires to hit anything.
+ */
+export function slackProblem(
+  stands: DrillClass,
+  { steadyState, load }: SlackQuestion,
+): readonly ["steadyState" | "load", string] | null {
+  if (!isCounted(stands)) return null;
+  const counts = `the checklist counts a pass of ${stands}`;
+  if (!steadyState.standbyHealthy || !steadyState.noCriticalAlerts)
+    return ["steadyState", `does not ask for a standby and no critical alert, and ${counts}`];
+  if (load.jobs < leastJobs || load.obligations < leastObligations)
+    return ["load", `is less than ${leastJobs} jobs and ${leastObligations} obligations, and ${counts}`];
+  return null;
+}
+
+interface SlackQuestion {
+  readonly steadyState: Pick<SteadyState, "standbyHealthy" | "noCriticalAlerts">;
+  readonly load: Pick<DrillLoad, "jobs" | "obligations">;
+}
+
+/** One that adds up and one that replaces. */
+const leastJobs = 2;
+const leastObligations = 5;
 
 /** True where the checklist counts a pass of the class: such a pass may not overlook anything. */
 export function isCounted(stands: DrillClass): boolean {

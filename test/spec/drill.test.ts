@@ -128,6 +128,30 @@ test.each([
     "a failure that is overlooked where the checklist counts",
     "the checklist counts a pass of executor-killed",
   ],
+  [
+    "description: one",
+    "description: one\nsteadyState: { standbyHealthy: false }",
+    "a beginning without a standby where the checklist counts",
+    "spec.steadyState does not ask for a standby",
+  ],
+  [
+    "description: one",
+    "description: one\nsteadyState: { noCriticalAlerts: false }",
+    "a beginning amid alerts where the checklist counts",
+    "spec.steadyState does not ask for a standby and no critical alert",
+  ],
+  [
+    "description: one",
+    "description: one\nload: { jobs: 1 }",
+    "work of one kind where the checklist counts",
+    "spec.load is less than 2 jobs",
+  ],
+  [
+    "description: one",
+    "description: one\nload: { obligations: 4 }",
+    "too few fires where the checklist counts",
+    "spec.load is less than 2 jobs and 5 obligations",
+  ],
   ["from: controller", "from: another-host", "a proof from where nobody looks", "where nobody sees it"],
   [
     "see: process-gone, from: controller",
@@ -140,7 +164,8 @@ test.each([
   const text = (spec: string) =>
     `apiVersion: escapement/v1\nkind: Drill\nmetadata: { name: one }\nspec:\n${indented(spec)}\n`;
   expect(parseDrills(text(smallest + load), "one.yaml", classes).problems).toEqual([]);
-  const found = parseDrills(text(smallest.replace(right, wrong) + load), "one.yaml", classes);
+  const broken = smallest.replace(right, wrong);
+  const found = parseDrills(text(broken.includes("load:") ? broken : broken + load), "one.yaml", classes);
   expect(found.drills).toEqual([]);
   expect(found.problems.map(formatProblem).join("\n")).toContain(message);
   expect(found.problems[0]!.line).toBeGreaterThan(0);

@@ -4,12 +4,13 @@ import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { type DrillState, setDrillState } from "../../store/drill/drill-run.ts";
 import { type ClusterSample, sampleCluster } from "../../store/drill/drill-sample.ts";
 import type { DrillOrder } from "../host/drill-host.ts";
+import type { PreflightItem } from "../plan/cluster-items.ts";
 import { draftOrder } from "../plan/drill-order.ts";
 import { type DrillTimes, drillTimes, leaseTimes } from "../plan/drill-times.ts";
 import { type DrillTargetHost, selectTarget } from "../plan/select-target.ts";
 import { type AimedFault, DrillLoad } from "./drill-load.ts";
 import { DrillLog } from "./drill-log.ts";
-import type { DrillResult, HostAudit, PreflightItem } from "./drill-report.ts";
+import type { DrillResult, HostAudit } from "./drill-report.ts";
 import { EvidenceBook } from "./evidence.ts";
 import { FaultWatch, type WatchedFault } from "./fault-watch.ts";
 import { judgeRun } from "./judge-run.ts";
@@ -101,9 +102,9 @@ export class DrillCourse {
     });
   }
 
-  /** Something went wrong with the run itself: what was broken is put right, and nothing is concluded. */
-  async broken(why: string): Promise<DrillResult> {
-    this.log.say(why);
+  /** Something went wrong with the run itself: what was broken is put right, and nothing is concluded. @param told somebody else says why */
+  async broken(why: string, { told = false } = {}): Promise<DrillResult> {
+    if (!told) this.log.say(why);
     if (this.begun && this.notes.audits.length === 0) await this.#audit();
     return this.#end(why);
   }
@@ -133,10 +134,12 @@ export class DrillCourse {
     const { definition, variant } = options;
     const items = await preflight({ definition, variant, choice, hosts: this.hosts, db, clock: this.#clock });
     this.notes.preflight = items;
+    options.onPreflight?.(items);
     const wrong = items.filter(({ ok }) => !ok);
     if (wrong.length > 0) {
-      const reason = wrong.map(({ what, detail }) => `not so: ${what} (${detail})`).join("; ");
-      throw new EscapementError("E_DRILL_REFUSED", { host: options.cluster.name, reason });
+      const reason = `must be so, and is not: ${wrong.map(({ what, detail }) => `${what} (${detail})`).join("; ")}`;
+      const hint = wrong.flatMap((one) => (one.hint ? [`; ${one.hint}`] : [])).join("");
+      throw new EscapementError("E_DRILL_REFUSED", { host: options.cluster.name, reason, hint });
     }
     this.log.say(`preflight: ${items.length} checks passed`);
     return this.#clock;

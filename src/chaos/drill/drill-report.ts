@@ -4,14 +4,8 @@ import type { DrillOutcome } from "../../store/drill/drill-run.ts";
 import type { Verdict } from "../checker.ts";
 import type { History } from "../history.ts";
 import type { DrillEvent, DrillOrder, Residue } from "../host/drill-host.ts";
+import type { PreflightItem } from "../plan/cluster-items.ts";
 import type { DrillTargetHost } from "../plan/select-target.ts";
-
-/** One thing that must be so before a fault, and whether it is. */
-export interface PreflightItem {
-  readonly what: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 /** Something that somebody saw while the fault lasted. */
 export interface Evidence {

@@ -3,11 +3,10 @@ import { messageOf } from "../../base/errors.ts";
 import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.ts";
 import type { Database } from "../../store/database.ts";
 import { activeDrillHalt } from "../../store/drill/drill-halt.ts";
-import { type ClusterSample, openCriticalAlerts, sampleCluster } from "../../store/drill/drill-sample.ts";
+import { openCriticalAlerts, sampleCluster } from "../../store/drill/drill-sample.ts";
 import { readServerHealth } from "../../store/watch/health.ts";
+import { clusterItems, type PreflightItem } from "../plan/cluster-items.ts";
 import type { TargetChoice } from "../plan/select-target.ts";
-import type { PreflightItem } from "./drill-report.ts";
-import { probeRoom } from "./probe-room.ts";
 import type { ReferenceClock } from "./reference-clock.ts";
 import type { WatchedHost } from "./watched-host.ts";
 
@@ -45,18 +44,8 @@ export async function preflight(question: PreflightQuestion): Promise<PreflightI
         ? `blastRadius.recordStore is ${blastRadius.recordStore}`
         : "not the store",
     ),
-    item("somebody leads", sample.leader.alive, sample.leader.node ?? "nobody"),
+    ...clusterItems(definition, sample),
   ];
-  if (steadyState.standbyHealthy) items.push(standby(sample));
-  items.push(
-    executors(sample),
-    room(definition, sample),
-    item(
-      `fewer than ${steadyState.backlogBelow} shards wait`,
-      sample.backlog < steadyState.backlogBelow,
-      `${sample.backlog} wait`,
-    ),
-  );
   if (steadyState.noCriticalAlerts) items.push(await alerts(db));
   items.push(await replication(db));
   items.push(...(await Promise.all(question.hosts.map((host) => lookAt(question, host)))).flat());
@@ -69,27 +58,6 @@ function candidatesOf(choice: TargetChoice): string[] {
 
 function item(what: string, ok: boolean, detail: string): PreflightItem {
   return { what, ok, detail };
-}
-
-function standby({ schedulers, leader }: ClusterSample): PreflightItem {
-  const ready = schedulers.filter(({ role, node }) => role === "standby" && node !== leader.node);
-  const detail = ready.length > 0 ? ready.map(({ node }) => node).join(", ") : "no standby has been heard of";
-  return item("a standby is healthy", ready.length > 0, detail);
-}
-
-function executors({ executors: all }: ClusterSample): PreflightItem {
-  const living = all.filter(({ state, expired }) => state === "active" && !expired);
-  const detail = `${living.map(({ node }) => node).join(", ") || "none"}`;
-  return item("two executors live", new Set(living.map(({ node }) => node)).size >= 2, detail);
-}
-
-function room({ load }: DrillDefinition, sample: ClusterSample): PreflightItem {
-  const { class: name, left, needed } = probeRoom(sample.executors, load);
-  return item(
-    "executors can take each other's work",
-    left >= needed,
-    `${left} ${name} slots without the largest executor; the drill's own work needs ${needed}`,
-  );
 }
 
 async function alerts(db: Database): Promise<PreflightItem> {

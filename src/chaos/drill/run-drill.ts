@@ -87,13 +87,14 @@ async function finish(
     result = await course.run();
   } catch (error) {
     if (isEscapementError(error) && error.code === "E_DRILL_REFUSED" && !course.begun) refused = error;
-    result = await course.broken(messageOf(error));
+    result = await course.broken(messageOf(error), { told: refused !== undefined });
   }
   const { report } = result;
   const deadline = monotonicMs() + endPatienceMs;
   try {
     await whileAway(() => removeProbes(db, { person, reason: `end of drill ${runId}` }), deadline);
     const summary = {
+      ...(refused && { refused: true }),
       variant: report.variant,
       target: report.target,
       counts: report.judged?.counts ?? null,

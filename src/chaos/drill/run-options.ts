@@ -3,6 +3,7 @@ import type { ClusterDefinition } from "../../spec/cluster-definition.ts";
 import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.ts";
 import type { Database } from "../../store/database.ts";
 import type { DrillHost } from "../host/drill-host.ts";
+import type { PreflightItem } from "../plan/cluster-items.ts";
 import type { ClusterHost } from "../plan/drilled-cluster.ts";
 import type { Witness, WitnessOptions } from "../witness.ts";
 
@@ -46,6 +47,8 @@ export interface RunDrillOptions {
   readonly say: (line: string) => void;
   /** Default: a {@link Witness}. Tests give one that believes everything. */
   readonly startWitness?: (options: WitnessOptions) => Promise<Witness>;
+  /** Told what preflight found, before it is refused or goes on. */
+  readonly onPreflight?: (items: readonly PreflightItem[]) => void;
   /** Told when the run enters a state, before it does anything there; tests break things then. */
   readonly onState?: (state: string) => Promise<void> | void;
 }

@@ -7,6 +7,7 @@ import type {
   PassRules,
   ResolvedDrill,
 } from "../../spec/drill-definition.ts";
+import { clusterItems, type PreflightItem } from "./cluster-items.ts";
 import { type DrillTimes, drillTimes, type LeaseTimes } from "./drill-times.ts";
 import type { ClusterHost, ClusterRoles } from "./drilled-cluster.ts";
 import { faultText, proofText, roleText, wayBackText } from "./fault-text.ts";
@@ -34,6 +35,8 @@ export interface DrillPlan {
   readonly digest: string;
   readonly description: string;
   readonly before: readonly string[];
+  /** What the records say of it now; null when they were not asked. Hosts are asked by the run alone. */
+  readonly conditions: readonly PreflightItem[] | null;
   readonly load: string;
   readonly abort: readonly string[];
   readonly variants: readonly VariantPlan[];
@@ -81,6 +84,7 @@ export function planDrill({ drill, variants: wanted, leases, hosts, roles, named
     digest,
     description: definition.description,
     before: beforeTexts(definition),
+    conditions: roles ? clusterItems(definition, roles) : null,
     load: loadText(definition),
     abort: abortTexts(definition, chosen),
     variants,
@@ -137,6 +141,11 @@ export function passTexts(pass: PassRules): string[] {
     ...(pass.culpritNamed ? ["comparing all clocks names this host and no other"] : []),
     "nothing of the drill is left on any host",
   ];
+}
+
+/** A run would be refused now: there is no target, or the cluster is not as it must be. */
+export function wouldBeRefused({ variants, conditions }: DrillPlan): boolean {
+  return variants.some(({ refused }) => refused !== null) || (conditions ?? []).some(({ ok }) => !ok);
 }
 
 /** Where a variant would strike, in words. */

@@ -22,5 +22,11 @@ export interface ClusterRoles {
     readonly expired: boolean;
     /** Shards of the drill's own jobs that it runs. */
     readonly probes: number;
+    /** Attempts at once, of each class. */
+    readonly cpu: number;
+    readonly memory: number;
+    readonly io: number;
   }[];
+  /** Shards that could run and wait. */
+  readonly backlog: number;
 }

@@ -17,7 +17,13 @@ interface HistoryOptions extends StoreOptions {
   readonly json?: boolean;
 }
 
-const verdictPaint = { pass: paint.green, fail: paint.red, unknown: paint.yellow } as const;
+const outcomePaint = {
+  pass: paint.green,
+  fail: paint.red,
+  unknown: paint.yellow,
+  refused: paint.yellow,
+  "left-out": paint.dim,
+} as const;
 
 export function buildHistory(): Command {
   const command = defineCommand("history", "list the runs of drills, newest first", {
@@ -71,7 +77,7 @@ export function buildHistory(): Command {
         run.drill,
         run.targets.map(({ host }) => host).join(", ") || "-",
         run.trigger === "schedule" ? "timetable" : run.person,
-        run.verdict === null ? run.state : verdictPaint[run.verdict](run.verdict),
+        run.outcome === null ? run.state : outcomePaint[run.outcome](run.outcome),
         run.reason ?? "-",
       ]);
       print(table(["run", "started", "drill", "host", "by", "verdict", "why"], rows));

@@ -10,6 +10,14 @@ export function planText(plan: DrillPlan): string {
       lines.push(`  ${i === 0 ? paint.dim(title.padEnd(9)) : " ".repeat(9)} ${text}`);
     });
   list("needs", plan.before);
+  const missing = (plan.conditions ?? []).filter(({ ok }) => !ok);
+  list(
+    "not so",
+    missing.flatMap(({ what, detail, hint }) => [
+      paint.red(`${what} (${detail})`),
+      ...(hint === undefined ? [] : [`  ${hint}`]),
+    ]),
+  );
   list("load", [plan.load]);
   list("ends early", plan.abort);
   for (const one of plan.variants) {
@@ -28,5 +36,6 @@ export function planText(plan: DrillPlan): string {
     "",
     `${count}${formatDuration(plan.expectedMs)} or longer in all. escapement drill halt puts every host right at once.`,
   );
+  if (missing.length > 0) lines.push(paint.red("A run would be refused now: see `not so`."));
   return lines.join("\n");
 }

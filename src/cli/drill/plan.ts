@@ -21,7 +21,9 @@ export function buildPlan(): Command {
       "escapement drill plan stop-primary --variant crash --json",
     ],
     exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.badData, ExitCode.unavailable],
-    notes: "Exit 4 when there is no host it may touch now. Nothing is changed, no host is asked.",
+    notes:
+      "Exit 4 when a run would be refused now: no host it may touch, or the cluster is not as it must be.\n" +
+      "Nothing is changed, no host is asked.",
   })
     .argument("<name>", "a drill")
     .option("--variant <name...>", "only these variants")
@@ -33,12 +35,13 @@ export function buildPlan(): Command {
       const drill = await requireDrill(name, options);
       const variants = chooseVariants(drill, options.variant).map((one) => one.name);
       const { makePlan } = await import("./make-plan.ts");
+      const { wouldBeRefused } = await import("../../chaos/plan/drill-plan.ts");
       const { planText } = await import("./plan-text.ts");
       const wish = { drill, variants, named: options.host ?? [] };
       const plan = await makePlan(wish, await drilledHosts(options), options);
       if (options.json) printJson({ ...plan });
       else print(planText(plan));
-      if (plan.variants.some(({ refused }) => refused !== null)) process.exitCode = ExitCode.refused;
+      if (wouldBeRefused(plan)) process.exitCode = ExitCode.refused;
     },
   );
 }

@@ -1,7 +1,7 @@
 /** Runs the variants of a drill in their order, tells what goes on, and keeps what they leave. */
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { isEscapementError, messageOf } from "../../base/errors.ts";
+import { isEscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import type { DrillResult } from "../../chaos/drill/drill-report.ts";
 import type { RunDrillOptions } from "../../chaos/drill/run-options.ts";
@@ -68,10 +68,16 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
     }
     const common = { ...(await commonOptions(wish, db, stop)), ...who };
     for (const variant of variants) {
-      const outcome = await runOne({ ...common, variant }, options);
+      let everywhere = false;
+      const onPreflight: RunDrillOptions["onPreflight"] = (items) => {
+        everywhere = items.some((one) => !one.ok && one.everywhere === true);
+      };
+      const outcome = await runOne({ ...common, variant, onPreflight }, options);
       outcomes.push(outcome);
       const isLast = outcomes.length === variants.length;
-      if (stop.first.aborted || (outcome !== "pass" && outcome !== "refused")) {
+      // A condition of the cluster is no different for the next variant.
+      const goesOn = outcome === "pass" || (outcome === "refused" && !everywhere);
+      if (stop.first.aborted || !goesOn) {
         if (!isLast)
           say(`${variants.length - outcomes.length} variant(s) of ${drill.definition.name} not run`);
         break;
@@ -137,9 +143,9 @@ async function runOne(options: RunDrillOptions, cli: DrillRunOptions): Promise<O
   } catch (error) {
     // Preflight said no to this variant; anything else concerns them all.
     if (!isEscapementError(error) || error.code !== "E_DRILL_REFUSED") throw error;
-    if (cli.json)
-      print(JSON.stringify({ schemaVersion: 1, event: "refused", variant: title, reason: messageOf(error) }));
-    else print(`${paint.yellow("refused")}  ${title}: ${messageOf(error)}`);
+    const { message: reason, hint } = error;
+    if (cli.json) print(JSON.stringify({ schemaVersion: 1, event: "refused", variant: title, reason, hint }));
+    else print(`${paint.yellow("refused")}  ${title}: ${reason}\n  ${hint}`);
     return "refused";
   }
   const files = await writeRunFiles(runFolder(cli.inventory, cli.out, runId), result);

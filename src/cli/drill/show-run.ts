@@ -27,7 +27,7 @@ export function showRun(run: DrillRunRow, json: boolean): void {
     if (text) print(`${paint.dim(name.padEnd(9))} ${text}`);
   };
   const at = (instant: Date | null) => instant && formatInstant(instant);
-  print(`${paint.bold(run.drill)}  ${run.verdict ?? run.state}${run.reason ? `: ${run.reason}` : ""}`);
+  print(`${paint.bold(run.drill)}  ${run.outcome ?? run.state}${run.reason ? `: ${run.reason}` : ""}`);
   line("run", run.runId);
   line("class", run.class);
   line("host", run.targets.map(({ host, part }) => `${host} (${part})`).join(", "));

@@ -18,13 +18,18 @@ export function timeline(run: DrillRunRow, now: Date): string {
     .join(" ─ ");
 }
 
+const outcomeText = {
+  ...{ pass: "pass", fail: "fail", unknown: "unknown" },
+  ...{ refused: "refused, nothing was done", "left-out": "left out" },
+} as const;
+
 /** What a person wants to know of a run, a line each. */
 export function runLines(run: DrillRunRow, now: Date): string[] {
   const hosts = run.targets.map(({ host }) => host).join(", ");
   const by = run.trigger === "schedule" ? "the timetable" : run.person;
   const head = `${paint.bold(run.drill)} (${run.runId.slice(0, 8)})${hosts === "" ? "" : ` on ${hosts}`}, by ${by}`;
-  if (run.verdict !== null)
-    return [`${head}: ${run.verdict}, ${elapsed(run.endedAt!, now)} ago: ${run.reason ?? ""}`];
+  if (run.outcome !== null)
+    return [`${head}: ${outcomeText[run.outcome]}, ${elapsed(run.endedAt!, now)} ago: ${run.reason ?? ""}`];
   return [
     `${head}, for ${elapsed(run.startedAt, now)}`,
     timeline(run, now),

@@ -44,6 +44,8 @@ export interface DrillRunRow {
   readonly abortRequestedAt: Date | null;
   readonly abortReason: string | null;
   readonly verdict: DrillOutcome | null;
+  /** The verdict, but of a run that was not begun why: what must be so before was not, or its window was closed. */
+  readonly outcome: DrillOutcome | "refused" | "left-out" | null;
   readonly reason: string | null;
   readonly summary: Readonly<Record<string, unknown>> | null;
 }
@@ -63,7 +65,11 @@ export interface NewDrillRun {
 const columns = `run_id AS "runId", drill, class, digest, person, trigger_type AS trigger, version, controller,
   lease_until AS "leaseUntil", ended_at IS NULL AND lease_until < clock_timestamp() AS abandoned, state, targets,
   started_at AS "startedAt", fault_at AS "faultAt", restored_at AS "restoredAt", ended_at AS "endedAt",
-  abort_requested_at AS "abortRequestedAt", abort_reason AS "abortReason", verdict, reason, summary`;
+  abort_requested_at AS "abortRequestedAt", abort_reason AS "abortReason", verdict, reason, summary,
+  CASE WHEN summary->'refused' = 'true'::jsonb THEN 'refused' WHEN summary->'leftOut' = 'true'::jsonb THEN 'left-out' ELSE verdict END AS outcome`;
+
+/** True for runs that broke something, or might have. */
+const wasBegun = "(summary->'refused' = 'true'::jsonb OR summary->'leftOut' = 'true'::jsonb) IS NOT TRUE";
 
 const uniqueViolation = "23505";
 
@@ -141,11 +147,11 @@ export interface LatestDrill {
   readonly lastPassAt: Date | null;
 }
 
-/** For each class of drill: when it was last run to an end, and when it last passed. */
+/** For each class of drill: when it was last run to an end, and when it last passed. What was refused or left out is no run. */
 export async function latestDrills(db: Queryable): Promise<LatestDrill[]> {
   const { rows } = await db.query<LatestDrill>(
     `SELECT class, max(started_at) AS "lastRunAt", max(ended_at) FILTER (WHERE verdict = 'pass') AS "lastPassAt"
-     FROM escapement.drill_run WHERE ended_at IS NOT NULL GROUP BY class ORDER BY class`,
+     FROM escapement.drill_run WHERE ended_at IS NOT NULL AND ${wasBegun} GROUP BY class ORDER BY class`,
   );
   return rows;
 }

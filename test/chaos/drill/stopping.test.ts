@@ -61,7 +61,7 @@ describe("a drill that does not begin", () => {
         code: "E_DRILL_REFUSED",
         message: expect.stringMatching(/shards wait.*|cannot be the target.*/s),
       });
-      expect(await latest()).toMatchObject({ verdict: "unknown", targets: [] });
+      expect(await latest()).toMatchObject({ verdict: "unknown", outcome: "refused", targets: [] });
       expect(await currentDrillRun(scene.db)).toBeNull();
     },
     limitMs,

@@ -25,7 +25,7 @@ export const hosts: readonly ClusterHost[] = [
 ];
 
 export function executor(node: string, probes = 0, state = "active", expired = false) {
-  return { node, probes, state, expired };
+  return { node, probes, state, expired, cpu: 8, memory: 1, io: 8 };
 }
 
 export const roles: ClusterRoles = {
@@ -35,6 +35,7 @@ export const roles: ClusterRoles = {
     { node: "sched-2", role: "leader" },
   ],
   executors: [executor("exec-1"), executor("exec-2", 2), executor("exec-3", 1), executor("watch-1", 9)],
+  backlog: 0,
 };
 
 export function variant(

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { findingClasses } from "../../../src/chaos/checkers/finding.ts";
 import { draftOrder } from "../../../src/chaos/plan/drill-order.ts";
-import { planDrill, whereText } from "../../../src/chaos/plan/drill-plan.ts";
+import { planDrill, whereText, wouldBeRefused } from "../../../src/chaos/plan/drill-plan.ts";
 import { drillTimes, leaseTimes } from "../../../src/chaos/plan/drill-times.ts";
 import { loadDrills } from "../../../src/spec/resolve-drill.ts";
 import { cut, hosts, kill, roles, variant } from "./cluster-example.ts";
@@ -122,6 +122,30 @@ describe("plans", () => {
     expect(whereText(refused!)).toMatch(/^nowhere: 0 executor\(s\) take work/);
     const [unknown] = planDrill({ ...question, roles: undefined, drill: drill("stop-primary") }).variants;
     expect(whereText(unknown!)).toBe("the leading scheduler; which host, the records say when it begins");
+  });
+
+  test("say what of the cluster is not as it must be, with what helps", () => {
+    const small = [
+      { ...roles.executors[0]!, cpu: 1, memory: 0, io: 0 },
+      { ...roles.executors[1]!, cpu: 0, memory: 0, io: 1 },
+    ];
+    const kill = { ...question, drill: drill("kill-executor") };
+    const plan = planDrill({ ...kill, roles: { ...roles, executors: small, backlog: 100 } });
+    expect(wouldBeRefused(plan)).toBe(true);
+    expect(plan.conditions!.filter(({ ok }) => !ok)).toMatchObject([
+      {
+        what: "executors can take each other's work",
+        detail: "0 cpu slots without the largest executor; the drill's own work needs 5 (exec-1 has 1)",
+        hint: expect.stringMatching(
+          /^two executors of one class need 5 slots of it each: .*cores and memory/,
+        ),
+      },
+      { what: "fewer than 100 shards wait", detail: "100 wait" },
+    ]);
+    const right = planDrill(kill);
+    expect([wouldBeRefused(right), right.conditions!.every(({ ok }) => ok)]).toEqual([false, true]);
+    const unasked = planDrill({ ...kill, roles: undefined });
+    expect([wouldBeRefused(unasked), unasked.conditions]).toEqual([false, null]);
   });
 
   test("only the variants that were asked for", () => {

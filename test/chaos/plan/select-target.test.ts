@@ -119,6 +119,7 @@ describe("hosts of several parts", () => {
       { node: standby, role: "standby" },
     ],
     executors: [executor("both-1", 1), executor("exec-2", 2)],
+    backlog: 0,
   });
 
   test("a fault of the whole host spares the record store on it; one of a unit does not touch it", () => {

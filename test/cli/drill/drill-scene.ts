@@ -44,7 +44,7 @@ export function withStore(...args: string[]) {
 }
 
 /** One leads, one stands by, two execute. */
-export async function populate(): Promise<void> {
+export async function populate(cpuSlots = 8): Promise<void> {
   await db.query(
     `UPDATE escapement.leader SET holder = gen_random_uuid(), node = 'sched-2', host = 'h', epoch = epoch + 1,
        acquired_at = clock_timestamp(), lease_ms = 3600000, expires_at = clock_timestamp() + interval '1 hour'`,
@@ -61,7 +61,7 @@ export async function populate(): Promise<void> {
   for (const node of ["exec-1", "exec-2"])
     await db.query(
       `INSERT INTO escapement.executor (incarnation, node, host, boot_id, pid, process_start, version, state, lease_ms, lease_until, cpu_slots, memory_slots, io_slots)
-       VALUES (gen_random_uuid(), $1, 'h', 'b', 1, '1', '0', 'active', 3600000, clock_timestamp() + interval '1 hour', 1, 1, 1)`,
-      [node],
+       VALUES (gen_random_uuid(), $1, 'h', 'b', 1, '1', '0', 'active', 3600000, clock_timestamp() + interval '1 hour', $2, 0, 0)`,
+      [node, cpuSlots],
     );
 }

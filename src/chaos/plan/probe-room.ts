@@ -1,6 +1,6 @@
 /** Which class of resources the drill's own work has, so that others can take it from an executor that is gone. Pure. */
 import type { DrillLoad } from "../../spec/drill-definition.ts";
-import type { SampledExecutor } from "../../store/drill/drill-sample.ts";
+import type { ClusterRoles } from "./drilled-cluster.ts";
 
 const classes = ["cpu", "io", "memory"] as const;
 
@@ -10,19 +10,22 @@ export interface ProbeRoom {
   readonly left: number;
   /** Attempts at once that the load needs. */
   readonly needed: number;
+  /** Slots of the class on each node that lives, in the order of the records. */
+  readonly slots: readonly { readonly node: string; readonly count: number }[];
 }
 
 /** The class with the most room without its largest executor. */
 export function probeRoom(
-  executors: readonly SampledExecutor[],
+  executors: ClusterRoles["executors"],
   { jobs, shards, shardMs, everyMs }: DrillLoad,
 ): ProbeRoom {
   const living = executors.filter(({ state, expired }) => state === "active" && !expired);
   const needed = Math.ceil((jobs * shards * shardMs) / everyMs);
   const rooms = classes.map((name) => {
-    const slots = living.map((one) => one[name]);
-    const left = slots.reduce((sum, one) => sum + one, 0) - Math.max(0, ...slots);
-    return { class: name, left, needed };
+    const slots = living.map((one) => ({ node: one.node, count: one[name] }));
+    const counts = slots.map(({ count }) => count);
+    const left = counts.reduce((sum, one) => sum + one, 0) - Math.max(0, ...counts);
+    return { class: name, left, needed, slots };
   });
   return rooms.reduce((best, one) => (one.left > best.left ? one : best));
 }
