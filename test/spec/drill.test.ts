@@ -1,9 +1,13 @@
 /** Drill files: those that come with the program are right, and what cannot be so is told with its place. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findingClasses } from "../../src/chaos/checkers/finding.ts";
 import { drillClasses, mandatoryDrillClasses } from "../../src/spec/drill-definition.ts";
 import { formatProblem } from "../../src/spec/problem.ts";
 import { loadDrills, parseDrills } from "../../src/spec/resolve-drill.ts";
+import { writeBriefDrills } from "../hosts/drill/brief-drills.ts";
 
 const classes = Object.keys(findingClasses);
 const { drills, problems } = await loadDrills(["chaos"], classes);
@@ -190,4 +194,16 @@ spec:
     "one.yaml:12:15  spec.variants[1].name is used twice",
     "one.yaml:13:7  spec.variants[2] has no fault, neither has the drill",
   ]);
+});
+
+test("the copies that tests on hosts run are drills, too", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "brief-drills-"));
+  try {
+    writeBriefDrills("chaos", folder);
+    const copies = await loadDrills([folder], classes);
+    expect(copies.problems.map(formatProblem)).toEqual([]);
+    expect(copies.drills.length).toBe(drills.length);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
