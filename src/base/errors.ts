@@ -62,7 +62,7 @@ const registry = {
   },
   E_REPORT_REFUSED: {
     message: "the report is refused: {reason}",
-    hint: "run the checklist again here, on the files of this commit",
+    hint: "{hint}",
     exitCode: ExitCode.refused,
   },
   E_DURATION: {

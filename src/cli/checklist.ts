@@ -68,7 +68,7 @@ export function build(): Command {
     .option("--baseline <file>", "a JSON report to hold this one against (default: the last recorded run)")
     .option("--waivers <file>", "open answers that may pass for a time")
     .option("--sign <file>", "sign the JSON report with this private key")
-    .option("--commit <id>", "the commit of the files, where there is no git repository")
+    .option("--commit <id>", "the commit of the files, where there is no git repository", commitId)
     .addOption(
       new Option("--window <duration>", "how far back executions are looked at")
         .argParser(duration)
@@ -96,6 +96,11 @@ function itemNumbers(text: string, before: readonly number[] = []): readonly num
   const numbers = text.split(",").map((part) => (/^\s*\d{1,2}\s*$/.test(part) ? Number(part) : Number.NaN));
   if (numbers.some(Number.isNaN)) throw new InvalidArgumentError("write numbers, such as 3 or 3,5.");
   return [...new Set([...before, ...numbers])];
+}
+
+function commitId(text: string): string {
+  if (!/^[0-9a-f]{7,64}$/i.test(text)) throw new InvalidArgumentError("write at least 7 digits of its id.");
+  return text;
 }
 
 function formats(text: string, before: readonly Format[] = []): readonly Format[] {

@@ -22,7 +22,8 @@ export function deedOf(options: DeedOptions): Deed {
   return { person: personOf(options), reason: options.reason };
 }
 
-/** Who is named, or who is logged in. */
+/** Who is named, or who is logged in. @throws E_USAGE for a name without a word in it */
 export function personOf({ by }: Pick<DeedOptions, "by">): string {
+  if (by?.trim() === "") throw new EscapementError("E_USAGE", { what: "--by names nobody" });
   return by ?? process.env.SUDO_USER ?? userInfo().username;
 }

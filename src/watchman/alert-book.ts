@@ -15,10 +15,11 @@
  *
  * A pass that could not see everything ends nothing: unknown is not gone.
  */
+
+import { fits, type Matchable } from "../spec/alert-match.ts";
 import type { WatchRoute, WatchRule } from "../spec/watch-definition.ts";
 import { type BookAlert, messageOfAlert, type Observation, type Outgoing, type Phase } from "./alert.ts";
 import { groupByCause, isWorse } from "./alert-group.ts";
-import { fits, type Matchable } from "./alert-match.ts";
 
 export interface BookContext {
   /** The database's clock. */

@@ -1,8 +1,8 @@
 /** Silences and maintenance windows: why nobody is told of an alert at an instant. */
 import { compileSchedule } from "../schedule/compile.ts";
 import type { Schedule } from "../schedule/schedule.ts";
+import { fits, type Matchable } from "../spec/alert-match.ts";
 import type { AlertMatch, WatchWindow } from "../spec/watch-definition.ts";
-import { fits, type Matchable } from "./alert-match.ts";
 
 export interface Silence {
   readonly match: AlertMatch;

@@ -1,9 +1,9 @@
 /** Reads a watch file with everything that this folder knows: schedules, rules, and what the rules judge by. */
 import { isEscapementError } from "../base/errors.ts";
 import { compileSchedule } from "../schedule/compile.ts";
+import { fits } from "../spec/alert-match.ts";
 import { loadWatch } from "../spec/resolve-watch.ts";
 import type { WatchDefinition } from "../spec/watch-definition.ts";
-import { fits } from "./alert-match.ts";
 import { deliveryRules } from "./delivery-observations.ts";
 import { ruleNames } from "./finding.ts";
 import { defaultWatchSettings, type WatchSettings } from "./settings.ts";

@@ -97,6 +97,7 @@ spec:
   const key = { WATCH_KEY: "do-not-show" };
   const some = await run(key);
   expect(some.code).toBe(3);
+  expect(some.stderr).toMatch(/not recorded: .* this watch file has no spec\.testAlert/);
   expect(some.stdout).toMatch(
     /ops +webhook +accepted\s[\s\S]*bad +webhook +not accepted +HTTP 500[\s\S]*page +exec +accepted/,
   );

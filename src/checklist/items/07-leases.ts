@@ -133,7 +133,8 @@ async function logins(context: CheckContext): Promise<Result[]> {
     failed.push(...problems.failed.map((text) => `${login}: ${text}`));
     if (problems.unseen.length > 0) unseen.push(`${login}: nobody may see ${problems.unseen.join(", ")}`);
   }
-  const todo = "escapement store grant LOGIN --as ROLE sets the limits; then restart what uses the login";
+  const todo =
+    "give each part a login of its own, no superuser: escapement store grant LOGIN --as ROLE sets its limits; then restart what uses it";
   if (failed.length > 0) return [result(scope, "fail", failed.join("; "), evidence, { todo })];
   if (unseen.length > 0) return [result(scope, "unknown", unseen.join("; "), evidence, { todo })];
   return [result(scope, "pass", `${[...used].join(", ")} lose their locks in time`, evidence)];

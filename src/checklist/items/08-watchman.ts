@@ -16,6 +16,7 @@ import type { ChecklistItem, Result } from "../item.ts";
 import { days } from "./drill-passes.ts";
 import { databaseNow, inParts, openStore } from "./parts.ts";
 import { clusterScope, fileEvidence, jobName, queryEvidence, result } from "./verdicts.ts";
+import { silencesEverything } from "./watch-silences.ts";
 import { heartbeat } from "./watchman-heartbeat.ts";
 import { watchmanPlace } from "./watchman-place.ts";
 
@@ -127,7 +128,7 @@ async function delivered(context: CheckContext): Promise<Result[]> {
   if (watch.definition.channels.length === 0) problems.push("the watch file has no channel");
   if (problems.length > 0) {
     const todo =
-      "write spec.testAlert into the watch file: the watchman's own tests count; escapement alerts test shows why a channel refuses";
+      "write spec.testAlert into the watch file: only the watchman's own tests are recorded and count; escapement alerts test --watch FILE, which is not recorded, shows why a channel refuses";
     return [result(scope, "fail", problems.join("; "), evidence, { todo, location })];
   }
   return [
@@ -143,7 +144,8 @@ async function delivered(context: CheckContext): Promise<Result[]> {
 
 async function lastSuccess(context: CheckContext): Promise<Result[]> {
   const scope = clusterScope(context);
-  const off = ruleIsOff(context.definitions.watch?.definition);
+  const watch = context.definitions.watch?.definition;
+  const off = ruleIsOff(watch);
   const looked = await readSuccessStates(openStore(context));
   const now = await databaseNow(context);
   const jobs = new Map(context.definitions.allJobs.map((job) => [jobName(job.definition), job.definition]));
@@ -159,14 +161,20 @@ async function lastSuccess(context: CheckContext): Promise<Result[]> {
     evidence.push(
       fileEvidence(context, context.definitions.watch!.file, "rules.missing-success.enabled: false"),
     );
+  const quiet = watch && silencesEverything(watch, [...jobs.keys()], now);
+  if (quiet !== undefined) evidence.push(fileEvidence(context, context.definitions.watch!.file, quiet));
   const problems = [
     ...(off ? ["the rule missing-success is switched off"] : []),
+    ...(quiet !== undefined ? [`a missing success of any job is told to nobody now: ${quiet}`] : []),
     ...silent.map(({ job }) => `${job} has missed its last three successes and nobody was alerted`),
   ];
   if (problems.length > 0)
     return [
       result(scope, "fail", problems.join("; "), evidence, {
-        todo: "escapement watchman: see why it does not judge these jobs",
+        todo:
+          quiet === undefined
+            ? "escapement watchman: see why it does not judge these jobs"
+            : "end the silence or the window, or let it name the jobs that it is about",
       }),
     ];
   return [result(scope, "pass", "no job is without its last three successes unnoticed", evidence)];

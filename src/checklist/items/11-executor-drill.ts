@@ -1,7 +1,7 @@
 /** Item 11: an executor dies, and its work goes on. */
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
-import { days, failedLast, historiesOf, staleness } from "./drill-passes.ts";
+import { days, drillCommand, failedLast, historiesOf, staleness } from "./drill-passes.ts";
 import { inParts } from "./parts.ts";
 import { clusterScope, result } from "./verdicts.ts";
 
@@ -20,7 +20,7 @@ async function healed(context: CheckContext): Promise<Result[]> {
   const [history] = await historiesOf(context, [drillClass]);
   const { pass, fail, evidence } = history!;
   const scope = clusterScope(context);
-  const todo = `escapement drill run ${drillClass}`;
+  const todo = drillCommand(drillClass);
   const failed = failedLast(history!);
   if (failed !== undefined)
     return [

@@ -2,7 +2,7 @@
 import { mandatoryDrillClasses } from "../../spec/drill-definition.ts";
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
-import { days, failedLast, historiesOf, staleness } from "./drill-passes.ts";
+import { days, drillCommand, failedLast, historiesOf, staleness } from "./drill-passes.ts";
 import { inParts } from "./parts.ts";
 import { clusterScope, result } from "./verdicts.ts";
 
@@ -25,7 +25,7 @@ async function classes(context: CheckContext): Promise<Result[]> {
     const failed = history.class === executorKilled ? undefined : failedLast(history);
     if (failed !== undefined)
       return result(scope, "fail", `${history.class}: ${failed}`, history.evidence, {
-        todo: `look at run ${history.fail!.runId}, mend it, then escapement drill run ${history.class}`,
+        todo: `look at run ${history.fail!.runId}, mend it, then ${drillCommand(history.class)}`,
       });
     const stale = staleness(history, context.maxAgeMs.drill);
     if (stale === undefined) {
@@ -33,7 +33,7 @@ async function classes(context: CheckContext): Promise<Result[]> {
       return result(scope, "pass", message, history.evidence);
     }
     return result(scope, "fail", `${history.class} ${stale}`, history.evidence, {
-      todo: `escapement drill run ${history.class}`,
+      todo: drillCommand(history.class),
     });
   });
 }

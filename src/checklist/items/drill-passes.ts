@@ -1,5 +1,6 @@
 /** Drills as evidence: the last pass of a class in which the fault really happened, and its age. */
 import { formatDuration } from "../../base/duration.ts";
+import type { mandatoryDrillClasses } from "../../spec/drill-definition.ts";
 import { type DrillHistoryRow, readDrillHistory } from "../../store/checklist/drill-passes.ts";
 import type { Look } from "../../store/checklist/look.ts";
 import type { CheckContext } from "../context.ts";
@@ -7,8 +8,21 @@ import type { Evidence } from "../item.ts";
 import { openStore } from "./parts.ts";
 import { cut, queryEvidence } from "./verdicts.ts";
 
+/** The drill of each class that comes with the program; a site may have others. */
+const shippedDrills: Readonly<Record<(typeof mandatoryDrillClasses)[number], string>> = {
+  "executor-killed": "kill-executor",
+  "network-cut": "cut-network",
+  "clock-skewed": "skew-clock",
+  "primary-stopped": "stop-primary",
+};
+
+/** What is to be typed for a new answer of a class. */
+export function drillCommand(drillClass: (typeof mandatoryDrillClasses)[number]): string {
+  return `escapement drill run ${shippedDrills[drillClass]} -i inventory.yaml --cluster cluster.yaml --yes`;
+}
+
 export interface ClassHistory {
-  readonly class: string;
+  readonly class: (typeof mandatoryDrillClasses)[number];
   readonly pass: DrillHistoryRow | undefined;
   /** Says pass, but without a fault that was in effect and taken back. */
   readonly emptyPass: DrillHistoryRow | undefined;
@@ -19,13 +33,17 @@ export interface ClassHistory {
 /** @throws when the store cannot be asked */
 export async function historiesOf(
   context: CheckContext,
-  classes: readonly string[],
+  classes: readonly ClassHistory["class"][],
 ): Promise<readonly ClassHistory[]> {
   const looked = await readDrillHistory(openStore(context), classes);
   return classes.map((one) => historyOf(context, looked, one));
 }
 
-function historyOf(context: CheckContext, looked: Look<DrillHistoryRow>, one: string): ClassHistory {
+function historyOf(
+  context: CheckContext,
+  looked: Look<DrillHistoryRow>,
+  one: ClassHistory["class"],
+): ClassHistory {
   const rows = looked.rows.filter((row) => row.class === one);
   const pass = rows.find((row) => row.verdict === "pass" && row.happened);
   const fail = newest(rows.filter((row) => row.verdict === "fail"));

@@ -28,7 +28,7 @@ export function buildList(): Command {
     const { channelHealth } = await import("../../store/watch/outbox.ts");
     const { activeSilences } = await import("../../store/watch/silence.ts");
     const { readStoreTime } = await import("../../store/store-time.ts");
-    const { describeMatch } = await import("../../watchman/alert-match.ts");
+    const { describeMatch } = await import("../../spec/alert-match.ts");
     await withStore(options, async (db) => {
       const now = await readStoreTime(db);
       const { all, limit } = options;

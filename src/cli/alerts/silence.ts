@@ -46,7 +46,7 @@ export function buildSilence(): Command {
     const { addSilence } = await import("../../store/watch/silence.ts");
     const { recordOperation } = await import("../../store/operation.ts");
     const { readStoreTime } = await import("../../store/store-time.ts");
-    const { describeMatch } = await import("../../watchman/alert-match.ts");
+    const { describeMatch } = await import("../../spec/alert-match.ts");
     const deed = deedOf(options);
     const match = matchOf(options);
     await withStore(options, async (db) => {

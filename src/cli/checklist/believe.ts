@@ -38,7 +38,14 @@ export async function believe(stored: StoredReport, options: BelieveOptions, now
     },
     now,
   );
-  if (found.length > 0) throw new EscapementError("E_REPORT_REFUSED", { reason: found.join("; ") });
+  if (found.length > 0)
+    throw new EscapementError("E_REPORT_REFUSED", {
+      reason: found.join("; "),
+      hint:
+        stored.raw.signature === undefined && key !== undefined
+          ? "sign it where it is made: escapement checklist --format json -o DIR --sign KEY"
+          : "run the checklist again here, on the files of this commit",
+    });
 }
 
 /** The public half: the private one has no business where reports are judged. @throws E_REFUSED */

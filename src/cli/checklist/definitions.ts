@@ -46,9 +46,9 @@ export async function readDefinitions(
   paths: readonly string[],
   options: DefinitionOptions,
 ): Promise<ReadDefinitions> {
+  const cluster = options.cluster === undefined ? undefined : await requireCluster(options.cluster);
   const jobPaths = jobPathsOf(paths, options);
   const read = await readJobFiles(jobPaths, options.cluster);
-  const cluster = options.cluster === undefined ? undefined : await requireCluster(options.cluster);
   const inventoryFile = options.inventory ?? beside(options.cluster, "inventory.yaml");
   const watchFile = options.watch ?? beside(options.cluster, "watch.yaml");
   const loaded = inventoryFile === undefined ? undefined : await loadInventory(inventoryFile);

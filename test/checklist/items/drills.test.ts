@@ -1,4 +1,6 @@
 /** Items 11 and 12: what drills have shown. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { executorDrill } from "../../../src/checklist/items/11-executor-drill.ts";
 import { faultDrills } from "../../../src/checklist/items/12-fault-drills.ts";
@@ -101,6 +103,23 @@ describe("items 11 and 12", () => {
     const { eleven, twelve, verdicts } = await both();
     expect(verdicts, `${eleven.message} / ${twelve.message}`).toEqual(expected);
     for (const one of [eleven, twelve]) expect(one.todo !== undefined).toBe(one.verdict === "fail");
+  });
+
+  it("name the drills, not the classes, with all that is to be typed", async () => {
+    await db.query("DELETE FROM escapement.drill_run");
+    const { eleven, twelve } = await both();
+    const drills = {
+      "kill-executor": "executor-killed",
+      "cut-network": "network-cut",
+      "skew-clock": "clock-skewed",
+      "stop-primary": "primary-stopped",
+    };
+    const command = (drill: string) =>
+      `escapement drill run ${drill} -i inventory.yaml --cluster cluster.yaml --yes`;
+    expect(eleven.todo).toBe(command("kill-executor"));
+    expect(twelve.todo).toBe(Object.keys(drills).map(command).join("; "));
+    for (const [drill, drillClass] of Object.entries(drills))
+      expect(readFileSync(join("chaos", `${drill}.yaml`), "utf8")).toContain(`class: ${drillClass}\n`);
   });
 
   it("are unknown without a store", async () => {

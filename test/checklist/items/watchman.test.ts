@@ -69,6 +69,7 @@ const watchWith = (change: Partial<WatchDefinition>): Partial<CheckedDefinitions
 const inventoryWith = (domains: Record<string, string>): Partial<CheckedDefinitions> => ({
   inventory: { definition: inventoryOf({ ...goodDomains, ...domains }), file: "inventory.yaml", line: 1 },
 });
+const soon = new Date(Date.now() + 86_400_000);
 const onHost = (name: string, answers: Answers) => ({ hosts: goodHosts({ [name]: answers }) });
 
 describe("item 8", () => {
@@ -191,6 +192,47 @@ describe("item 8", () => {
       watchWith({ rules: { "missing-success": { enabled: false } } }),
       "fail",
       /missing-success is switched off/,
+    ],
+    [
+      "has a silence over every missing success",
+      watchWith({
+        silences: [{ match: { rule: ["missing*"] }, until: soon, reason: "long export", by: "sam" }],
+      }),
+      "fail",
+      /told to nobody now: silence of rule missing\* until/,
+    ],
+    [
+      "has a window that is always open",
+      watchWith({
+        windows: [
+          {
+            match: { severity: ["critical"] },
+            reason: "weekly",
+            kind: "repeated",
+            cron: "* * * * *",
+            zone: "UTC",
+            durationMs: 3_600_000,
+          },
+        ],
+      }),
+      "fail",
+      /told to nobody now: window of severity critical \(weekly\)/,
+    ],
+    [
+      "has a silence over one job of several",
+      watchWith({
+        silences: [{ match: { job: ["pay/bonus"] }, until: soon, reason: "moved", by: "sam" }],
+      }),
+      "pass",
+      /./,
+    ],
+    [
+      "has a silence that is over",
+      watchWith({
+        silences: [{ match: { rule: ["*s*"] }, until: new Date(0), reason: "was long", by: "sam" }],
+      }),
+      "pass",
+      /./,
     ],
   ])("the watchman %s", async (_, definitions, verdict, message) => {
     expect(await resultOf(watchman, "payments", context({ definitions }))).toMatchObject({

@@ -1,11 +1,10 @@
 /** Which alerts a route, a silence or a window is about. */
-import type { AlertMatch } from "../spec/watch-definition.ts";
-import type { Severity } from "./finding.ts";
+import type { AlertMatch } from "./watch-definition.ts";
 
 export interface Matchable {
   readonly key: string;
   readonly rule: string;
-  readonly severity: Severity;
+  readonly severity: "info" | "warning" | "critical";
   /** `namespace/name`; undefined for what is about no job. */
   readonly job?: string | undefined;
 }
