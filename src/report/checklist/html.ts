@@ -10,6 +10,7 @@ import type { ItemVerdict } from "../../checklist/verdict.ts";
 import { escapeHtml, htmlPage, htmlTable } from "../html.ts";
 import { printable } from "../xml.ts";
 import { verdictTiles } from "./tiles.ts";
+import { inert, oneLine, visible } from "./visible.ts";
 import {
   type Answer,
   answersOf,
@@ -41,7 +42,8 @@ export function checklistHtml(report: ChecklistReport): string {
     ...report.items.map((item) => itemSection(item, report)),
     binding(report),
   ];
-  return htmlPage(printable(title), printable(body.filter((part) => part !== "").join("\n")), style);
+  const content = body.filter((part) => part !== "").join("\n");
+  return inert(htmlPage(printable(title), printable(content), style));
 }
 
 const outcomeSentence = {
@@ -164,7 +166,8 @@ ${left > 0 ? `<p>${left} more answer(s) are in the JSON report; none of them is 
 function answerBlock(answer: Answer): string {
   const { result, counts } = answer;
   const { file, line } = result.location;
-  const todo = result.todo === undefined ? "" : `<p><strong>To do:</strong> ${escapeHtml(result.todo)}</p>`;
+  const todo =
+    result.todo === undefined ? "" : `<p><strong>To do:</strong> ${escapeHtml(oneLine(result.todo))}</p>`;
   return `<div class="answer ${counts}">
 <p><span class="chip ${counts}">${verdictWord[counts]}</span> <strong>${escapeHtml(scopeName(result))}</strong>: ${escapeHtml(sentence(answer))} <span class="soft">${escapeHtml(`${file}:${line}`)}</span></p>
 ${todo}${evidenceBlock(result)}
@@ -176,7 +179,7 @@ function evidenceBlock({ evidence }: ReportResult): string {
   const blocks = evidence.map((one) => {
     const where = one.host === undefined ? "" : ` on ${one.host}`;
     const age = one.ageMs === undefined ? "" : `, ${formatDuration(roundAge(one.ageMs))} old`;
-    return `<p class="soft">${escapeHtml(`${one.kind}${where} at ${one.at}${age}`)}</p><pre>${escapeHtml(one.what.trim())}</pre><pre class="said">${escapeHtml(one.output.trim())}</pre>`;
+    return `<p class="soft">${escapeHtml(`${one.kind}${where} at ${one.at}${age}`)}</p><pre>${escapeHtml(visible(one.what).trim())}</pre><pre class="said">${escapeHtml(visible(one.output).trim())}</pre>`;
   });
   return `<details><summary>evidence (${evidence.length})</summary>${blocks.join("")}</details>`;
 }

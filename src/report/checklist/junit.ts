@@ -1,6 +1,7 @@
 /** A report of the checklist as JUnit XML: an item is a suite, an answer a case. */
 import type { ChecklistReport, ReportItem } from "../../checklist/report-schema.ts";
 import { type JunitCase, type JunitSuite, junitXml } from "../junit.ts";
+import { inert } from "./visible.ts";
 import { type Answer, answersOf, evidenceText, itemName, scopeName, sentence } from "./wording.ts";
 
 /** Failed answers are failures, unknown ones errors: neither may look like skipped. Waived ones are skipped, with the reason. */
@@ -9,7 +10,7 @@ export function checklistJunit(report: ChecklistReport): string {
   if (report.waiverProblems.length > 0) suites.push(waiverSuite(report));
   if (report.definitionProblems.length > 0) suites.push(definitionSuite(report));
   if (report.items.length === 0) suites.push(nothingRan(report));
-  return junitXml(suites, "escapement.checklist");
+  return inert(junitXml(suites, "escapement.checklist"));
 }
 
 function suiteOf(item: ReportItem, report: ChecklistReport): JunitSuite {

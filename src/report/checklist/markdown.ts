@@ -3,6 +3,7 @@ import { allItems } from "../../checklist/judge.ts";
 import type { ChecklistReport } from "../../checklist/report-schema.ts";
 import { markdownTable, markdownText } from "../markdown.ts";
 import { printable } from "../xml.ts";
+import { oneLine } from "./visible.ts";
 import { answersOf, itemName, scopeName, sentence, tally, verdictWord, worstItemsFirst } from "./wording.ts";
 
 /** A summary above 1 MiB is dropped whole by GitHub; some room is left for what else the step writes. */
@@ -67,7 +68,7 @@ function openAnswers(report: ChecklistReport): readonly string[] {
       .filter(({ counts }) => counts === "fail" || counts === "unknown" || counts === "waived")
       .map((answer) => {
         const { result, counts } = answer;
-        const todo = result.todo === undefined ? "" : ` **To do:** ${markdownText(result.todo)}`;
+        const todo = result.todo === undefined ? "" : ` **To do:** ${markdownText(oneLine(result.todo))}`;
         const place = `${result.location.file}:${result.location.line}`;
         return `- ${signs[counts]} **${markdownText(itemName(item))}**, ${markdownText(scopeName(result))}: ${markdownText(sentence(answer))}${todo} (${markdownText(place)})`;
       }),
@@ -108,7 +109,7 @@ function withinLimit(head: readonly string[], lines: readonly string[], foot: re
 }
 
 function bullet(text: string): string {
-  return `- ${markdownText(short(text))}`;
+  return `- ${markdownText(short(oneLine(text)))}`;
 }
 
 function short(text: string): string {

@@ -1,6 +1,7 @@
 /** A report of the checklist as SARIF: open answers only, each at the place where it is mended. */
 import type { ChecklistReport } from "../../checklist/report-schema.ts";
 import { type SarifResult, type SarifRule, sarifLog } from "../sarif.ts";
+import { oneLine } from "./visible.ts";
 import { answersOf, scopeName, sentence, worstItemsFirst } from "./wording.ts";
 
 const levels = { fail: "error", unknown: "warning", waived: "note" } as const;
@@ -57,7 +58,7 @@ function answerResults(report: ChecklistReport): SarifResult[] {
         {
           rule: ruleId(item.id),
           level: levels[counts],
-          message: `${scopeName(result)}: ${result.message}.${todo}`.replace("..", "."),
+          message: oneLine(`${scopeName(result)}: ${result.message}.${todo}`.replace("..", ".")),
           ...result.location,
           identity: `${item.id}\n${result.scope.kind}\n${result.scope.name}`,
           ...(counts === "waived" && { accepted: sentence(answer) }),

@@ -21,3 +21,8 @@ export function visible(text: string): string {
     .replace(/\r\n?/g, "\n")
     .replace(/[^\P{Cc}\n\t]/gu, "\uFFFD");
 }
+
+/** A whole document of markup: besides, no line of it is a command of the pipeline that prints it. */
+export function inert(document: string): string {
+  return visible(document).replace(/^::/gm, " ::");
+}
