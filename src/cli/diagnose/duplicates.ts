@@ -91,7 +91,7 @@ async function run(_: DuplicatesOptions, command: Command): Promise<void> {
 
 /** A page is written when it is read, so that the list may be longer than memory. */
 async function openCsv(path: string, { key }: DuplicatesOptions) {
-  const { closeSync, openSync, writeSync } = await import("node:fs");
+  const { closeSync, openSync, writeFileSync } = await import("node:fs");
   const { csvText } = await import("../../report/csv.ts");
   let handle: number;
   try {
@@ -103,10 +103,21 @@ async function openCsv(path: string, { key }: DuplicatesOptions) {
       { cause: error },
     );
   }
-  writeSync(handle, csvText([[...key, "times", "total", "surplus", "amounts_differ", "written_by"]]));
+  const write = (rows: readonly (readonly Cell[])[]): void => {
+    try {
+      writeFileSync(handle, csvText(rows));
+    } catch (error) {
+      throw new EscapementError(
+        "E_UNAVAILABLE",
+        { what: `cannot write ${path}: ${messageOf(error)}`, hint: "what is in the file is not all of it" },
+        { cause: error },
+      );
+    }
+  };
+  write([[...key, "times", "total", "surplus", "amounts_differ", "written_by"]]);
   return {
     write: (keys: readonly DuplicateKey[]) => {
-      if (keys.length > 0) writeSync(handle, csvText(keys.map(cells)));
+      if (keys.length > 0) write(keys.map(cells));
     },
     close: () => closeSync(handle),
   };
@@ -143,7 +154,7 @@ async function findWriters(
 
 function printSummary(
   { key, output, table: name }: DuplicatesOptions,
-  { keys, surplusRows, surplus, writerColumns, inexact }: DuplicateSummary,
+  { keys, surplusRows, surplus, writerColumns, inexact, notFinite }: DuplicateSummary,
   shown: readonly DuplicateKey[],
   writtenBy: readonly WrittenBy[],
 ): void {
@@ -155,7 +166,8 @@ function printSummary(
     table(
       [...key, "times", "total", "surplus", "", "written by"],
       shown.map((one) => [
-        ...one.key,
+        // A key is data: it begins no line of its own here.
+        ...one.key.map((part) => part.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")),
         String(one.times),
         one.total,
         one.surplus,
@@ -171,5 +183,6 @@ function printSummary(
   if (output !== undefined) say(`all of them are in ${output}`);
   if (writerColumns.length === 0)
     say("the table has no column that tells who wrote a row, such as execution_id");
+  if (notFinite > 0) say(`${notFinite} row(s) have an amount that is no number: no sum has them`);
   if (inexact) say("the amount is a floating-point number: its sums are not exact");
 }

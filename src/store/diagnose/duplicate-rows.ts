@@ -33,6 +33,8 @@ export interface DuplicateSummary {
   readonly writerColumns: readonly string[];
   /** The amount is a floating-point number: its sums are not exact. */
   readonly inexact: boolean;
+  /** Rows of those keys whose amount is NaN or infinite: no sum has them. */
+  readonly notFinite: number;
 }
 
 /** Columns by which jobs mark their rows, in the order in which they are shown. */
@@ -77,12 +79,20 @@ export async function readDuplicates(
         "name the column with the amount",
       );
     const writers = writerColumns.filter((name) => columns.has(name) && !question.key.includes(name));
-    await tx.query(`DECLARE duplicate_key CURSOR FOR ${statement(table.name, question, writers)}`);
-    let summary = { keys: 0, surplusRows: 0, surplus: "0" };
+    await tx.query(
+      `DECLARE duplicate_key CURSOR FOR ${statement(table.name, question, writers, amountType)}`,
+    );
+    let summary = { keys: 0, surplusRows: 0, surplus: "0", notFinite: 0 };
     for (;;) {
       const { rows } = await tx.query<Row>(`FETCH ${page} FROM duplicate_key`);
       const [first] = rows;
-      if (first) summary = { keys: first.keys, surplusRows: first.surplus_rows, surplus: first.surplus_all };
+      if (first)
+        summary = {
+          keys: first.keys,
+          surplusRows: first.surplus_rows,
+          surplus: first.surplus_all,
+          notFinite: first.not_finite_all,
+        };
       if (rows.length > 0 && !take(rows.map((row) => keyOf(row, question.key.length, writers)))) break;
       if (rows.length < page) break;
     }
@@ -98,22 +108,32 @@ interface Row extends Record<string, unknown> {
   readonly keys: number;
   readonly surplus_rows: number;
   readonly surplus_all: string;
+  readonly not_finite_all: number;
 }
 
-function statement(table: string, { key, amount }: DuplicateQuestion, writers: readonly string[]): string {
+function statement(
+  table: string,
+  { key, amount }: DuplicateQuestion,
+  writers: readonly string[],
+  amountType: string,
+): string {
   const keys = key.map(quoted);
   const value = `${quoted(amount)}::numeric`;
+  // One NaN would make every sum NaN. Older servers know no infinite numeric, so its text is asked.
+  const mayBeNone = amountType === "numeric" || amountType.startsWith("float");
+  const finite = mayBeNone ? `CASE WHEN ${quoted(amount)}::text ~ '[0-9]' THEN ${value} END` : value;
   const seen = writers.map(
     (name, i) =>
       `, (array_agg(DISTINCT ${quoted(name)}::text) FILTER (WHERE ${quoted(name)} IS NOT NULL))[1:20] AS w${i}`,
   );
   return `SELECT d.*, d.total_number::text AS total, d.surplus_number::text AS surplus,
       (count(*) OVER ())::integer AS keys, (sum(d.times - 1) OVER ())::integer AS surplus_rows,
-      (sum(d.surplus_number) OVER ())::text AS surplus_all
+      (sum(d.surplus_number) OVER ())::text AS surplus_all, (sum(d.not_finite) OVER ())::integer AS not_finite_all
     FROM (
       SELECT ${keys.map((one, i) => `${one}::text AS k${i}`).join(", ")}, count(*)::integer AS times,
-        coalesce(sum(${value}), 0) AS total_number, coalesce(sum(${value}) - max(${value}), 0) AS surplus_number,
-        count(DISTINCT ${value}) > 1 OR count(${quoted(amount)}) < count(*) AS amounts_differ${seen.join("")}
+        coalesce(sum(${finite}), 0) AS total_number, coalesce(sum(${finite}) - max(${finite}), 0) AS surplus_number,
+        count(DISTINCT ${finite}) > 1 OR count(${finite}) < count(*) AS amounts_differ,
+        count(${quoted(amount)}) - count(${finite}) AS not_finite${seen.join("")}
       FROM ${table} WHERE ${keys.map((one) => `${one} IS NOT NULL`).join(" AND ")}
       GROUP BY ${keys.join(", ")} HAVING count(*) > 1) d
     ORDER BY abs(d.surplus_number) DESC, ${keys.map((_, i) => `d.k${i}`).join(", ")}`;

@@ -82,8 +82,9 @@ export function explainFire(
     ...momentInWords(clock, definition, time),
     ...opening(answer, { job, pause, time, now, lowWater, local, fire }),
     ...storyOf(fire, diagnosis, now),
-    ...(words ? [`Version ${version.version} was in force (applied by ${version.appliedBy}): ${words}`] : []),
-    ...firesInWords(definition, ms, previousMs, nextMs, matches),
+    ...(words ? [`${versionWords(version, answer)} (applied by ${version.appliedBy}): ${words}`] : []),
+    // Before a job was known there were no fires, whatever its schedule says of that time.
+    ...(answer === "before-known" ? [] : firesInWords(definition, ms, previousMs, nextMs, matches)),
     ...operations.map(
       ({ at, person, action, reason }) => `${at.toISOString()}: ${person} did ${action}, because: ${reason}.`,
     ),
@@ -114,6 +115,12 @@ export function explainFire(
 /** The version by which a fire at that instant was planned; before the first one, the first. */
 function versionAt(job: FireJob, time: Date): JobVersionRow {
   return job.versions.findLast(({ effectiveFrom }) => effectiveFrom < time) ?? job.versions[0]!;
+}
+
+function versionWords({ version }: JobVersionRow, answer: FireAnswer): string {
+  return answer === "before-known"
+    ? `No version was in force then; the first one is version ${version}`
+    : `Version ${version} was in force`;
 }
 
 interface Question {

@@ -57,6 +57,23 @@ test("amounts that differ are marked; the surplus is what is too much at least",
   ]);
 });
 
+test("what is no number is in no sum, and counted apart", async () => {
+  const db = await database(
+    "CREATE TABLE t (k integer, amount numeric, share double precision)",
+    `INSERT INTO t VALUES (1, 'NaN', 'Infinity'), (1, 'NaN', '-Infinity'), (1, 2.50, 2.5), (1, 2.50, 2.5),
+       (2, 7, 1e300), (2, 7, 1e300)`,
+  );
+  for (const amount of ["amount", "share"]) {
+    const { keys, summary } = await all(db, "t", ["k"], amount);
+    expect(summary.notFinite).toBe(2);
+    expect(keys.find(({ key }) => key[0] === "1")).toMatchObject({
+      surplus: "2.50".slice(0, amount === "amount" ? 4 : 3),
+      amountsDiffer: true,
+    });
+    expect(summary.surplus).not.toContain("NaN");
+  }
+});
+
 test("names that look like SQL are only names", async () => {
   const db = await database(
     'CREATE SCHEMA "Pay; DROP"',
@@ -75,7 +92,7 @@ test("a table without duplicates, and floating-point amounts", async () => {
   const { keys, summary } = await all(db, "t", ["k"], "a");
   expect([keys, summary]).toEqual([
     [],
-    { keys: 0, surplusRows: 0, surplus: "0", writerColumns: [], inexact: true },
+    { keys: 0, surplusRows: 0, surplus: "0", writerColumns: [], inexact: true, notFinite: 0 },
   ]);
 });
 

@@ -110,6 +110,10 @@ test("diagnose duplicates: table, CSV without formulas, and which executions wro
   );
   const json = await runEscapement([...args, "amount", "--json"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ keys: 1, surplus: "-12.50", duplicates: [{ times: 2 }] });
+  const full = await runEscapement([...args, "amount", "-o", "/dev/full"]);
+  expect([full.code, full.stderr]).toEqual([69, expect.stringContaining("cannot write /dev/full: ")]);
+  await bench.db.query("INSERT INTO payout VALUES (E'two\nlines', 1, NULL), (E'two\nlines', 1, NULL)");
+  expect((await runEscapement([...args, "amount"])).stdout).toContain("two lines");
   const wrong = await runEscapement([...args, "amuont"]);
   expect([wrong.code, wrong.stderr]).toEqual([64, expect.stringContaining("did you mean amount?")]);
 }, 120_000);

@@ -75,7 +75,10 @@ test("gap skip: that night has no fire at all", async () => {
 test("before it was known, in the future, and where the records were dropped", async () => {
   const bench = await Bench.open();
   const job = await known(bench);
-  expect((await explain(bench, job, "2025-07-01T00:30:00Z")).answer).toBe("before-known");
+  const early = await explain(bench, job, "2025-07-01T00:30:00Z");
+  expect(early.answer).toBe("before-known");
+  expect(early.sentences.join("\n")).toContain("No version was in force then; the first one is version 1");
+  expect(early.sentences.join("\n")).not.toMatch(/The fire before it/);
   const future = await explain(bench, job, "2099-07-01T00:30:00Z");
   expect([future.answer, future.diagnosis]).toEqual(["future", null]);
   await bench.db.query("UPDATE escapement.cluster SET low_water = '2026-06-01Z'");
