@@ -127,7 +127,7 @@ async function addTrouble(db: Database, shards: number): Promise<{ job: string; 
   for (const [i, incarnation] of executors.entries()) {
     await db.query(
       `INSERT INTO escapement.executor (incarnation, node, host, boot_id, pid, process_start, version, state, lease_ms, lease_until, cpu_slots, memory_slots, io_slots, offset_ms, started_at, time_source)
-       VALUES ($1, $2, $3, 'b', $4, 's', '0.1.0', 'active', 15000, clock_timestamp() + interval '1 hour', 16, 4, 8, $5, clock_timestamp() - interval '3 days', '{"daemon":"chrony","synchronised":true}')`,
+       VALUES ($1, $2, $3, 'b', $4, 's', '0.1.0', 'active', 15000, clock_timestamp() + interval '1 hour', 16, 4, 8, $5, clock_timestamp() - interval '3 days', '{"isSynchronized":true}')`,
       [incarnation, `executor-${i + 1}`, `batch-0${i + 1}`, 4_100 + i, [0.4, -1.2, 38][i]],
     );
   }
@@ -178,7 +178,7 @@ async function addCluster(db: Database): Promise<void> {
   ] as const)
     await db.query(
       `INSERT INTO escapement.scheduler (incarnation, node, host, pid, version, time_zone_data, role, started_at, last_seen, offset_ms, holds_virtual_address, time_source)
-       VALUES ($1, $2, $3, $4, '0.1.0', '2026a', $5, clock_timestamp() - interval '3 days', clock_timestamp() + interval '1 hour', $6, $7, '{"daemon":"chrony","synchronised":true}')`,
+       VALUES ($1, $2, $3, $4, '0.1.0', '2026a', $5, clock_timestamp() - interval '3 days', clock_timestamp() + interval '1 hour', $6, $7, '{"isSynchronized":true}')`,
       [
         incarnation,
         `scheduler-${n}`,

@@ -85,3 +85,15 @@ test.each(["0s", "500ms", "30d"])("--every %s: the bounds, and not a look a mill
   expect(code).toBe(64);
   expect(stderr).toContain("1s to 1d");
 });
+
+test("a watchman that has stopped: named, and the alerts are as old as its last look", async () => {
+  await addJob("good");
+  await db.query(
+    "INSERT INTO escapement.watchman (node, host, pid, version, started_at, last_pass_at, grace_until) SELECT 'w-1', 'h', 1, '1', t, t, t FROM (SELECT clock_timestamp() - interval '9 minutes' AS t) x",
+  );
+  const { code, stdout } = await watch();
+  expect(stdout).toMatch(/watchman w-1 SILENT for 9m · 0 alerts as of 9m ago/);
+  expect(code).toBe(0);
+  await db.query("UPDATE escapement.watchman SET last_pass_at = clock_timestamp()");
+  expect((await watch()).stdout).toMatch(/watchman w-1 looked \d+s ago · 0 alerts$/m);
+});

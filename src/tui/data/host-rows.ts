@@ -176,9 +176,11 @@ function watchmanRow(one: ClusterLook["watchmen"][number]): Process {
 function timeText(source: Readonly<Record<string, unknown>> | null): string {
   if (!source) return "";
   if (typeof source.why === "string") return `? ${source.why}`;
-  const name = ["daemon", "name", "source"]
-    .map((part) => source[part])
-    .find((value) => typeof value === "string");
-  const sync = source.synchronised ?? source.synchronized;
-  return [name, sync === true ? "in sync" : sync === false ? "not in sync" : ""].filter(Boolean).join(" ");
+  const { isSynchronized, reachable, sources } = source;
+  const sync = isSynchronized === true ? "in sync" : isSynchronized === false ? "not in sync" : "? no answer";
+  const reached =
+    typeof reachable === "number" && typeof sources === "number"
+      ? `, ${reachable} of ${sources} sources`
+      : "";
+  return `chrony ${sync}${reached}`;
 }

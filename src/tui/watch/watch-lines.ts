@@ -28,7 +28,7 @@ export function summaryLine({ cluster, jobs, alerts, drills }: WatchPicture): st
     `today (UTC) ${allOf(today) + unplannedToday} due, ${today.done} done, ${today.running + today.waiting} open, ${today.late} late, ${today.failed} failed, ${today.missed + unplannedToday} missing, ${today.refused} refused`,
     ...(jobs.unreadable > 0 ? [`${jobs.unreadable} jobs whose schedule CANNOT BE READ here`] : []),
     ...watchmenParts(cluster),
-    `${alerts.length} alerts`,
+    `${alerts.length} alerts${alertsAsOf(cluster)}`,
     ...(drill ? [`drill ${drill.drill}: ${drill.state}`] : []),
     ...(drills.halt ? ["drills are halted"] : []),
   ];
@@ -44,6 +44,12 @@ function watchmenParts({ watchmen }: ClusterLook): string[] {
       ? `watchman ${node} looked ${ago} ago`
       : `watchman ${node} SILENT for ${ago}`;
   });
+}
+
+/** Where every watchman is silent nobody keeps the alerts up to date. */
+function alertsAsOf({ watchmen }: ClusterLook): string {
+  const freshest = Math.min(...watchmen.map(({ passMsAgo }) => passMsAgo));
+  return watchmen.length > 0 && freshest >= watchmanSilentMs ? ` as of ${coarse(freshest)} ago` : "";
 }
 
 /** What has a line of its own, by a key that does not change while it lasts. */
