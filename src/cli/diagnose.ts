@@ -57,6 +57,13 @@ async function run(options: DiagnoseOptions): Promise<void> {
   if (options.matrix) return printMatrix(options.json ?? false);
   if (options.log !== undefined && options.job === undefined)
     throw new EscapementError("E_USAGE", { what: "--log is the log of one job: name it with --job" });
+  if (options.guard !== undefined && !/^postgres(ql)?:\/\//.test(options.guard))
+    throw new EscapementError("E_BAD_VALUE", {
+      option: "--guard",
+      value: "what it holds",
+      expected: "a PostgreSQL URL",
+      hint: "write postgres://user@host:port/database",
+    });
   const { readWindow } = await import("../watchman/diagnose/read-window.ts");
   const { diagnoseWindow } = await import("../watchman/diagnose/diagnose-window.ts");
   const { requireJob } = await import("../store/job.ts");
@@ -107,10 +114,15 @@ async function run(options: DiagnoseOptions): Promise<void> {
 
 /** What somebody has brought from the hosts. */
 async function readBrought({ journal, log }: DiagnoseOptions) {
-  const { parseKills } = await import("../watchman/diagnose/oom-journal.ts");
+  const { hasEntries, parseKills } = await import("../watchman/diagnose/oom-journal.ts");
   const { parseLastWords } = await import("../watchman/diagnose/job-log.ts");
+  const messages = journal === undefined ? undefined : await readBroughtFile(journal);
+  if (messages !== undefined && !hasEntries(messages))
+    say(
+      `${journal} holds no kernel message as journalctl -k -o json prints them: it says nothing about OOM kills`,
+    );
   return {
-    kills: journal === undefined ? [] : parseKills(await readBroughtFile(journal)),
+    kills: messages === undefined ? [] : parseKills(messages),
     lastWords: log === undefined ? [] : parseLastWords(await readBroughtFile(log)),
   };
 }

@@ -165,5 +165,17 @@ function isConnectionLoss(error: unknown): boolean {
 function asStoreError(error: unknown): unknown {
   if (error instanceof EscapementError) return error;
   if (isSqlError(error) && !isConnectionLoss(error)) return error;
+  // No server can be asked, now or later: waiting for one would never end.
+  if ((error as { code?: unknown }).code === "ERR_INVALID_URL")
+    return new EscapementError(
+      "E_BAD_VALUE",
+      {
+        option: "the database's URL",
+        value: "what it holds",
+        expected: "a URL that can be read",
+        hint: "write postgres://user@host:port/database, with one host and a port below 65536",
+      },
+      { cause: error },
+    );
   return new EscapementError("E_STORE_UNAVAILABLE", { reason: messageOf(error) }, { cause: error });
 }

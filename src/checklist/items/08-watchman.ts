@@ -109,7 +109,7 @@ async function delivered(context: CheckContext): Promise<Result[]> {
   if (!watch)
     return [
       result(scope, "unknown", "no watch file says which channels there are", [], {
-        todo: "name the watch file",
+        todo: "name the watch file: --watch FILE, or watch.yaml beside the cluster file",
       }),
     ];
   const looked = await readTestDeliveries(openStore(context));

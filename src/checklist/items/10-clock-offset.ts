@@ -116,7 +116,9 @@ function rules(context: CheckContext): Result[] {
   const watch = context.definitions.watch;
   if (!watch)
     return [
-      result(scope, "unknown", "no watch file says who is alerted", [], { todo: "name the watch file" }),
+      result(scope, "unknown", "no watch file says who is alerted", [], {
+        todo: "name the watch file: --watch FILE, or watch.yaml beside the cluster file",
+      }),
     ];
   const location = { file: watch.file, line: watch.line };
   const off = ["clock-offset", "clock-step"].filter(

@@ -75,7 +75,7 @@ function peakOf(
   const usual = formatDuration(Math.round(row.p99Ms));
   return answer(
     "pass",
-    `at most ${longest} (${when}), usually ${usual}; the shortest gap is ${shortest}${near}`,
+    `at most ${longest} (${when}), usually ${usual}; the shortest gap is ${shortest}${near}; ${row.monthEnds} month end(s) on record since ${row.first.toISOString().slice(0, 10)}`,
     evidence,
   );
 }

@@ -26,6 +26,11 @@ export function parseKills(text: string): MemoryKill[] {
   });
 }
 
+/** Whether there is an entry of a journal at all: where there is none, that no kill was found says nothing. */
+export function hasEntries(text: string): boolean {
+  return text.split("\n").some((line) => entryShape.safeParse(parseLine(line)).success);
+}
+
 function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);

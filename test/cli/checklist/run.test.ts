@@ -274,6 +274,9 @@ test.concurrent.each<[string[], number, RegExp]>([
   [[...here, "-i", "inventory-wrong.yaml"], 65, /inventory-wrong\.yaml/],
   [["--cluster", "alone/cluster.yaml"], 64, /no job files are named/],
   [["jobs", "--cluster", "nowhere.yaml"], 65, /nowhere\.yaml/],
+  [["--cluster", "nowhere.yaml"], 65, /nowhere\.yaml/],
+  [[...here, "--commit", "zz"], 64, /write at least 7 digits/],
+  [[...here, "--by", " "], 64, /--by names nobody/],
   [[...here, "--format", "json", "-o", "cluster.yaml", "--item", "1"], 69, /cannot write to cluster\.yaml/],
   [[...here, "--rubbish"], 64, /unknown option/],
 ])("%j ends with %i", async (args, code, stderr) => {

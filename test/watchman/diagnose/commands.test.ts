@@ -45,6 +45,13 @@ test("diagnose: text, JSON, exit codes, and the kernel's word for it", async () 
   writeFileSync(journal, `{"cut\n${entry("usb 1-1: new device")}\n`);
   const other = await runEscapement(["diagnose", "--url", bench.url, "--journal", journal, "--json"]);
   expect(JSON.parse(other.stdout).diagnoses).toMatchObject([{ cause: "oom-kill", certain: false }]);
+  writeFileSync(journal, "kind: Cluster\n");
+  const none = await runEscapement(["diagnose", "--url", bench.url, "--journal", journal]);
+  expect(none.stderr).toMatch(/holds no kernel message/);
+  expect(other.stderr).not.toMatch(/holds no kernel message/);
+  for (const url of ["http://x", "postgres://a@127.0.0.1:99999/x"])
+    expect((await runEscapement(["diagnose", "--url", bench.url, "--guard", url])).code).toBe(64);
+  expect((await runEscapement(["status", "--url", "postgres://a@127.0.0.1:99999/x"])).code).toBe(64);
   writeFileSync(
     journal,
     entry("Memory cgroup out of memory: Killed process 4711 (sort) total-vm:1kB, anon-rss:1kB"),
