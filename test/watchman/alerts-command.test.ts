@@ -62,6 +62,7 @@ test("list, ack, silence, unsilence: seen by the watchman, kept with the records
 
 test.each([
   ["nothing named", ["--for", "1h"], /name what shall be silent/],
+  ["an empty name", ["--job", "", "--for", "1h"], /--job names nothing/],
   ["no end", ["--rule", "x"], /either --for or --until/],
   ["too long", ["--rule", "x", "--for", "31d"], /within the next 30 days/],
   ["an end that is past", ["--rule", "x", "--until", "2020-01-01T00:00:00Z"], /within the next 30 days/],

@@ -28,7 +28,7 @@ const longestMs = 30 * 86_400_000;
 export function buildSilence(): Command {
   const command = defineCommand("silence", "tell nobody of the alerts that fit, until it ends by itself", {
     examples: [
-      "escapement alerts silence --job 'payroll/*' --for 2h --reason 'move to db-2'",
+      "escapement alerts silence --job 'payroll/*' --for 2h --reason 'move to db-2' --cluster cluster.yaml",
       "escapement alerts silence --rule no-leader --until 2026-07-01T04:00:00Z --reason 'upgrade'",
     ],
     exitCodes: [ExitCode.ok, ExitCode.unavailable],
@@ -96,6 +96,9 @@ export function buildUnsilence(): Command {
 }
 
 function matchOf({ severity, rule, job, key }: SilenceOptions): AlertMatch {
+  for (const [option, names] of Object.entries({ rule, job, key }))
+    if (names?.some((name) => name.trim() === ""))
+      throw new EscapementError("E_USAGE", { what: `--${option} names nothing: it is empty` });
   const match = {
     ...(severity && { severity }),
     ...(rule && { rule }),
