@@ -9,7 +9,7 @@ import { print, say } from "../terminal.ts";
 export function buildGrant(): Command {
   const command = defineCommand(
     "grant",
-    "let a login act as scheduler, executor, watchman, reader or checklist",
+    "let a login act as scheduler, executor, watchman, reader, checklist or drills",
     {
       examples: ["escapement store grant exec_login --as executor --url postgres://owner@db.example/records"],
       exitCodes: [ExitCode.ok, ExitCode.unavailable],

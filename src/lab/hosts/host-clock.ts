@@ -18,6 +18,16 @@ const cacheSeconds = 1;
 /** For units that start their programs with an environment of their own making. */
 const postgresEnvironmentFile = "/var/lib/lab/postgres-environment";
 
+const postgresDropIn = [
+  "[Service]",
+  // Debian's start script gives PostgreSQL only what stands in a file beside its settings.
+  `ExecStartPre=+/bin/cp ${postgresEnvironmentFile} /etc/postgresql/%I/environment`,
+  // Debian's script changes its user while it runs, and the library then fails at what root has made.
+  "ExecReload=",
+  "ExecReload=/bin/kill -HUP $MAINPID",
+  "",
+].join("\n");
+
 /** Paths and texts to be written into the root of a host. */
 export function clockFiles(root: string): Readonly<Record<string, string>> {
   const library = readdirSync(join(root, "usr/lib"))
@@ -35,8 +45,7 @@ export function clockFiles(root: string): Readonly<Record<string, string>> {
     [clockFile]: "+0\n",
     "/etc/systemd/system.conf.d/lab-clock.conf": `[Manager]\nDefaultEnvironment=${forManager}\n`,
     [postgresEnvironmentFile]: forPostgres,
-    // Debian's start script gives PostgreSQL only what stands in a file beside its settings.
-    "/etc/systemd/system/postgresql@.service.d/lab-clock.conf": `[Service]\nExecStartPre=+/bin/cp ${postgresEnvironmentFile} /etc/postgresql/%I/environment\n`,
+    "/etc/systemd/system/postgresql@.service.d/lab-clock.conf": postgresDropIn,
   };
 }
 

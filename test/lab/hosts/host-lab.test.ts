@@ -137,6 +137,9 @@ describe.skipIf(noHosts)("two hosts", () => {
     await lab().clock(b, 300);
     expect(Math.abs((await ahead()) - 300)).toBeLessThan(3);
     await lab().clock(b, 0);
+    // New settings are read without a restart, as on a machine without the library.
+    await shell(b, "systemctl reload postgresql@15-main.service");
+    expect(await shell(b, "systemctl is-active postgresql@15-main.service")).toBe("active");
   });
 
   test("pulling the plug leaves no process, and peers see silence; the disk stays", async () => {
