@@ -1,7 +1,16 @@
 /** Plants the failures that need no fault of a host: side by side, each on a job of its own. */
 import { until } from "../../support/until.ts";
-import { type ClusterConsole, patient } from "./cluster-console.ts";
-import { alwaysSaid, edits, plantedJobs, ranByHand, saidAfterwards, unplannedJobs } from "./planted-jobs.ts";
+import { type ClusterConsole, patient, patternsOf } from "./cluster-console.ts";
+import {
+  alwaysSaid,
+  edits,
+  plantedJobs,
+  ranByHand,
+  repeatedCall,
+  saidAfterwards,
+  saidOfUnrun,
+  unplannedJobs,
+} from "./planted-jobs.ts";
 
 export interface Forgotten {
   /** Ends the session that keeps the jobs' own database locked. */
@@ -48,8 +57,45 @@ export async function plantWithoutLeader(cluster: ClusterConsole): Promise<void>
   await cluster.sql(zoneOfBroken("Mars/Olympus"));
 }
 
+/** Frees what was locked. @returns what was not named in the end, each time with all that was: not only the first */
+export async function unnamedWithoutLeader(
+  cluster: ClusterConsole,
+  since: Date,
+  ledger: string,
+  { freeLedger, freeJob }: Forgotten,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const said = { ...alwaysSaid, ...saidOfUnrun };
+  await cluster.named(since, patternsOf(said), "--all --late 4s", "owner").catch(noteIn(wrong));
+  await freeLedger();
+  const log = await cluster.on("exec-1", "cat /var/log/escapement/jobs/exec-1/ops/waits.log");
+  await cluster.on("watch-1", "cat > /run/waits.log", log);
+  const waits = "--job ops/waits --log /run/waits.log";
+  await cluster.named(since, [/^ops\/waits shard-failed lock-wait$/], waits).catch(noteIn(wrong));
+  const { executions } = await cluster.ask("executions --job ops/pays --status success");
+  await cluster.sql(repeatedCall(`ops/pays/${executions[0].fireTime}/S-1`), "ledger");
+  const pays = [/^ops\/pays duplicate unrepeatable-call$/];
+  await cluster.named(since, pays, `--guard '${ledger}'`).catch(noteIn(wrong));
+  await freeJob();
+  return wrong;
+}
+
+/** Ends what was planted. @returns what was not named in the end */
+export async function unnamedAfterwards(cluster: ClusterConsole, down: Date): Promise<string[]> {
+  const wrong: string[] = [];
+  await cluster.named(down, patternsOf(saidAfterwards), "--late 4s").catch(noteIn(wrong));
+  await repairBroken(cluster);
+  await cluster.named(down, [/^ops\/broken never-fired bad-definition$/]).catch(noteIn(wrong));
+  await endPlanted(cluster);
+  return wrong;
+}
+
+function noteIn(wrong: string[]): (error: Error) => void {
+  return ({ message }) => void wrong.push(message);
+}
+
 /** Repairs it, once the scheduler has said that it cannot plan it. */
-export async function repairBroken(cluster: ClusterConsole): Promise<void> {
+async function repairBroken(cluster: ClusterConsole): Promise<void> {
   const told = "SELECT count(*) FROM escapement.alert_outbox WHERE kind = 'job-unplannable'";
   await until(async () => (await cluster.sql(told)) !== "0", {
     ...patient,
