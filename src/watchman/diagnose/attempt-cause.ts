@@ -25,6 +25,9 @@ export function isRefusedByHost(attempt: FireAttempt): boolean {
 /** 128 + SIGKILL, as a shell or a container runtime passes it on. */
 const killedCode = 137;
 
+/** What a shell ends with where it cannot run a program; so does the one that starts jobs in scopes. */
+const unrunCodes: Readonly<Record<number, string>> = { 126: "may not be run", 127: "is not there" };
+
 const locks =
   /lock[ _]timeout|deadlock|could not obtain lock|lock wait|canceling statement due to lock|database is locked/i;
 
@@ -76,10 +79,13 @@ export function causeOfAttempt(attempt: FireAttempt, { kills, lastWords }: Heard
       evidence,
     );
   const last = said.at(-1);
-  return reading(
-    "job-error",
-    true,
-    `${what} ended by itself: ${error || `exit code ${attempt.exitCode ?? "not known"}`}${last === undefined ? "" : `; its last words: ${last}`}`,
-    last === undefined ? evidence : [...evidence, { from: "job log", row: { line: last } }],
-  );
+  const words = last === undefined ? "" : `; its last words: ${last}`;
+  const heard = last === undefined ? evidence : [...evidence, { from: "job log", row: { line: last } }];
+  const unrun = unrunCodes[attempt.exitCode ?? 0];
+  if (unrun !== undefined) {
+    const because = `${what} ended with exit code ${attempt.exitCode}, as where a program ${unrun}${words}`;
+    return reading("cannot-start", false, because, heard);
+  }
+  const how = error || `exit code ${attempt.exitCode ?? "not known"}`;
+  return reading("job-error", true, `${what} ended by itself: ${how}${words}`, heard);
 }

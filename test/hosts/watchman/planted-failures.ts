@@ -30,6 +30,10 @@ export async function plantWithLeader(cluster: ClusterConsole, ledger: string): 
     "ledger",
   );
   await cluster.apply(plantedJobs(ledger));
+  // The one of the bootstrap was run by hand, and is nobody's twin.
+  const fired = `SELECT count(*) FROM escapement.execution JOIN escapement.job USING (job_id)
+    WHERE name = 'minute' AND trigger_type = 'schedule' AND status = 'success'`;
+  await until(async () => (await cluster.sql(fired)) !== "0", { ...patient, what: "a fire of ops/minute" });
   await cluster.ownEach([...ranByHand, "minute"].map((job) => `run ops/${job} --reason planted`));
   const running = async () => {
     const { executions } = await cluster.ask("executions --job ops/stopped --status running");
@@ -66,7 +70,9 @@ export async function unnamedWithoutLeader(
 ): Promise<string[]> {
   const wrong: string[] = [];
   const said = { ...alwaysSaid, ...saidOfUnrun };
-  await cluster.named(since, patternsOf(said), "--all --late 4s", "owner").catch(noteIn(wrong));
+  // The fire that was done twice is the last one before the run by hand.
+  const from = new Date(since.getTime() - 90_000);
+  await cluster.named(from, patternsOf(said), "--all --late 4s", "owner").catch(noteIn(wrong));
   await freeLedger();
   const log = await cluster.on("exec-1", "cat /var/log/escapement/jobs/exec-1/ops/waits.log");
   await cluster.on("watch-1", "cat > /run/waits.log", log);

@@ -51,6 +51,16 @@ const cases: readonly Case[] = [
     expected: ["shard-failed cannot-start"],
   },
   {
+    what: "a program that is not there, as the shell that starts a scope says it",
+    plant: async (bench, job) => {
+      await opened(bench, job, -1_000);
+      const executor = await bench.executor();
+      const answer = { outcome: "failed", exitCode: 127, error: "exit code 127" } as const;
+      await end(bench, executor, await bench.claim(executor), answer);
+    },
+    expected: ["shard-failed cannot-start?"],
+  },
+  {
     what: "given back by a host that cannot run it, and by no other taken",
     plant: async (bench, job) => {
       await opened(bench, job, -1_000);
