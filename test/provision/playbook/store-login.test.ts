@@ -53,7 +53,7 @@ test.each([
   ["exec-1", {}, ["executor"]],
   ["exec-1", { drillPublicKey: "ssh-ed25519 AAAA" }, ["executor"]],
   ["watch-1", {}, ["watchman"]],
-  ["watch-1", { drillPublicKey: "ssh-ed25519 AAAA" }, ["scheduler", "executor", "watchman"]],
+  ["watch-1", { drillPublicKey: "ssh-ed25519 AAAA" }, ["watchman", "executor", "drill"]],
 ])("%s with the settings %j acts as %j", async (host, settings, roles) => {
   expect(await granted(host, settings)).toEqual(roles);
 });

@@ -23,6 +23,7 @@ test("one program, for one login, with a list of what it may do", async () => {
     "limit 1200",
     "offset 600",
     `reserve ${256 << 20}`,
+    "load 50",
     "",
   ]);
   const login = fileAt(compiled, "/var/lib/escapement-drill/.ssh/authorized_keys");
