@@ -213,7 +213,7 @@ SQL`,
       expect(
         await inStore(
           "the end of the run",
-          "SELECT verdict, restored_at IS NOT NULL AS restored FROM escapement.drill_run WHERE drill = 'pause-executor' AND reason LIKE 'halted by %' AND ended_at IS NOT NULL",
+          "SELECT verdict, restored_at IS NOT NULL AS restored FROM escapement.drill_run WHERE drill LIKE 'pause-executor%' AND reason LIKE 'halted by %' AND ended_at IS NOT NULL",
         ),
       ).toEqual({ verdict: "unknown", restored: true });
       await robot.shows(/escapement drill run .*: /, patientMs);
