@@ -29,8 +29,8 @@ import { addBins, binOf, earliestUnfinished, replaceBins, timelineBins } from ".
 import { type JobEntry, lateFromMs, unplannedFires } from "./job-entry.ts";
 import { type JobsView, viewOf } from "./jobs-view.ts";
 
-/** Milliseconds that a query usually takes, as this side measures them: half of what the slowest may. */
-const aimMs = 2.5;
+/** Milliseconds that a query usually takes, as this side measures them: well below the 5 that the slowest may. */
+const aimMs = 2;
 const slices = { first: 100, least: 20, most: 400 };
 /** One slow answer says nothing: the machine may have been busy elsewhere. */
 const weightOfLast = 0.25;

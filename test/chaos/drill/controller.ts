@@ -8,9 +8,13 @@ export interface ControllerTask {
   readonly options: Omit<RunDrillOptions, "db" | "connectHost" | "signal" | "say" | "onState">;
   readonly storeUrl: string;
   readonly doors: number;
+  /** It goes no further than the beginning of this state: what comes after it may take no time at all. */
+  readonly standsAt?: string;
 }
 
-const { options, storeUrl, doors } = JSON.parse(process.env.CONTROLLER_TASK ?? "{}") as ControllerTask;
+const { options, storeUrl, doors, standsAt } = JSON.parse(
+  process.env.CONTROLLER_TASK ?? "{}",
+) as ControllerTask;
 const db = new Database(storeUrl, { applicationName: "controller", queryTimeoutMs: 5_000 });
 const [first, second] = [new AbortController(), new AbortController()];
 process.on("SIGINT", () => (first.signal.aborted ? second : first).abort("stopped by SIGINT"));
@@ -22,7 +26,10 @@ try {
     signal: first.signal,
     hurry: second.signal,
     say: (line) => console.log(`say ${line}`),
-    onState: (state) => console.log(`state ${state}`),
+    onState: async (state) => {
+      console.log(`state ${state}`);
+      if (state === standsAt) await new Promise(() => {});
+    },
   });
   console.log(`verdict ${report.verdict} ${report.reason}`);
   process.exit(0);

@@ -35,6 +35,8 @@ export class ProcessDrillHost implements DrillHost {
   #restarts = 0;
   /** Tests leave something behind with it. */
   leaveBehind: Residue | undefined;
+  /** Tests wait with it for the moment that they need. */
+  beforeInject: (() => Promise<void>) | undefined;
   /** Tests break protections the moment the fault is injected. */
   onInject: (() => Promise<void>) | undefined;
 
@@ -117,6 +119,7 @@ export class ProcessDrillHost implements DrillHost {
 
   async #perform(order: DrillOrder): Promise<void> {
     const before = this.#node.pid ?? 0;
+    await this.beforeInject?.();
     await this.#inject(order);
     await this.onInject?.();
     this.#note("injected", { pid: before });

@@ -5,8 +5,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DrillReport } from "../../../src/chaos/drill/drill-report.ts";
 import type { RunDrillOptions } from "../../../src/chaos/drill/run-options.ts";
+import type { Witness, WitnessOptions } from "../../../src/chaos/witness.ts";
 import { findClockLibrary } from "../../../src/lab/process-clock.ts";
 import type { DrillDefinition, DrillVariant } from "../../../src/spec/drill-definition.ts";
+import { sampleCluster } from "../../../src/store/drill/drill-sample.ts";
 import { listSchedulers } from "../../../src/store/scheduler-row.ts";
 import { until } from "../../support/until.ts";
 import { childrenOf, isStopped, shown, signal } from "../../torture/processes.ts";
@@ -150,6 +152,31 @@ async function noSupervisor() {
   };
 }
 
+/**
+ * The executor goes while one of its attempts has made its effect and not ended.
+ * Attempts of odd shards act early, so that seconds are left until they end.
+ */
+async function afterAnEffect(witness: () => Witness): Promise<() => Promise<void>> {
+  for (const [name, door] of scene.doors)
+    door.beforeInject = async () =>
+      void (await until(
+        async () => {
+          const { executors } = await sampleCluster(scene.db);
+          const own = new Set(executors.filter(({ node }) => node === name).map((one) => one.incarnation));
+          return witness()
+            .live()
+            .some(
+              (claim) =>
+                claim.acted && claim.shardNo % 2 === 1 && claim.mode === "once" && own.has(claim.owner),
+            );
+        },
+        { what: `an attempt of ${name} that has acted`, deadlineMs: 60_000 },
+      ));
+  return async () => {
+    for (const door of scene.doors.values()) door.beforeInject = undefined;
+  };
+}
+
 const goneOnly = (variant: DrillVariant): DrillVariant => ({
   ...variant,
   proof: [{ see: "process-gone", from: "target" }],
@@ -162,7 +189,11 @@ describe("a cluster without a protection", () => {
   }, 300_000);
 
   it("no idempotency key: what a dead executor did is done again", async () => {
-    expect(await drill(killExecutor, undefined, { startWitness })).toEqual(["duplicate"]);
+    let witness: Witness | undefined;
+    const change = {
+      startWitness: async (options: WitnessOptions) => (witness = await BelievingWitness.start(options)),
+    };
+    expect(await drill(killExecutor, () => afterAnEffect(() => witness!), change)).toEqual(["duplicate"]);
   }, 300_000);
 
   it("no unique index: what is planned twice runs twice", async () => {
