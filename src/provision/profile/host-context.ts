@@ -127,11 +127,13 @@ export class HostContext {
   addressOf(host: InventoryHost): Fact<string> {
     const set = host.settings.clusterAddress;
     const address = typeof set === "string" ? set : host.target.address;
-    return isIP(address)
-      ? known(address)
-      : unknown(
-          `${host.name} has the address ${address}, which is a name; its setting clusterAddress can say the number`,
-        );
+    const odd =
+      isIP(address) === 0 ? "is a name" : /%/.test(address) && "holds on one network card of one host";
+    return odd
+      ? unknown(
+          `${host.name} has the address ${address}, which ${odd}; its setting clusterAddress can say the number`,
+        )
+      : known(address);
   }
 
   /** The addresses of several hosts; unknown when one of them is. */

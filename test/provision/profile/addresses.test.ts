@@ -75,6 +75,15 @@ test("a host without a number for an address", async () => {
     );
 });
 
+test("an address that only one host understands", async () => {
+  const inventory = inventoryOf(change("sched-b", { address: "fe80::12%eth0" }));
+  const { resources } = await compileFor("sched-a", factsOf("small"), { inventory });
+  for (const id of ["nft-table:inet:escapement", "file:/etc/keepalived/keepalived.conf"])
+    expect(resources.find((one) => one.id === id)?.unavailable).toMatch(
+      /fe80::12%eth0, which holds on one network card.*setting clusterAddress/,
+    );
+});
+
 function without(setting: string): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(siteSettings).filter(([name]) => name !== setting));
 }

@@ -45,7 +45,7 @@ test("machines of people come on top, each once, in both", async () => {
   expect(hba).toEqual([...before.hba, "10.9.0.5", "fd00::5"].sort());
 });
 
-test.each(["desk-5", "10.9.0.0/24", "10.9.0.5; reject", ""])(
+test.each(["desk-5", "10.9.0.0/24", "10.9.0.5; reject", "fe80::5%eth0", ""])(
   "%j is no address: an error, and nobody is let in by it",
   async (odd) => {
     const { notes } = await compile([odd]);
