@@ -36,7 +36,10 @@ export function build(): Command {
   })
     .argument("[host...]", "only these; without names all that have a profile")
     .option("-o, --output <file>", "write the plan, for escapement apply FILE")
-    .option("--exit-code", "end with 2 when there is something to change, with 5 when something is unknown")
+    .option(
+      "--exit-code",
+      "end with 2 when there is something to change, with 1 when something is left to others, with 5 when something is unknown",
+    )
     .option("--diff", "show the text that changes")
     .option("--all", "list also what cannot be judged on this kind of host")
     .option("--json", "print one JSON document");
@@ -46,7 +49,7 @@ export function build(): Command {
 async function run(names: string[], options: PlanOptions): Promise<void> {
   const { describe, cache, hosts, reach } = await loadDefinitions(names, options);
   const { planFleet } = await import("../provision/plan/fleet-plan.ts");
-  const { hasChanges, openUnknownsOf } = await import("../provision/plan/host-plan.ts");
+  const { hasChanges, leftToOthers, openUnknownsOf } = await import("../provision/plan/host-plan.ts");
   const { planDocument, planFileVersion } = await import("../provision/plan/plan-file.ts");
   const { fleetExitCode } = await import("../remote/fleet.ts");
   const { planText, recap } = await import("./provision/plan-text.ts");
@@ -74,9 +77,11 @@ async function run(names: string[], options: PlanOptions): Promise<void> {
       ? failed
       : plans.some(hasChanges)
         ? ExitCode.changesPending
-        : unknown
-          ? ExitCode.unknown
-          : ExitCode.ok;
+        : plans.some((plan) => leftToOthers(plan).length > 0)
+          ? ExitCode.failed
+          : unknown
+            ? ExitCode.unknown
+            : ExitCode.ok;
   if (options.json) return printJson(document);
   for (const result of results) {
     if (result.status !== "ok") {

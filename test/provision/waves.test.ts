@@ -44,6 +44,9 @@ test("something that could not be judged is not well", () => {
   expect(outcomesExitCode([outcome("a", "ok", "unchanged")])).toBe(0);
   expect(outcomesExitCode([outcome("a", "ok", "unchanged", { unknowns: ["x"] })])).toBe(5);
   expect(outcomesExitCode([outcome("a", "ok", "unchanged", { beyondHost: ["x"] })])).toBe(0);
+  expect(outcomesExitCode([outcome("a", "ok", "unchanged", { leftToOthers: ["x"], unknowns: ["y"] })])).toBe(
+    1,
+  );
   expect(outcomesExitCode([outcome("a", "unreachable", "not-started")])).toBe(69);
   expect(outcomesExitCode([outcome("a", "failed", "moved")])).toBe(4);
 });

@@ -104,6 +104,7 @@ export function outcomeText(one: HostOutcome, all: boolean): string {
     `${paint.bold(one.host)}  ${colour(one.status)}  ${what[one.result]}${one.reason ? `: ${one.reason}` : ""}`,
     ...one.moved.map((line) => `    moved: ${line}`),
     ...one.deferred.map(({ unit, reason }) => `    restart of ${unit} waits: ${reason}`),
+    ...one.leftToOthers.map((line) => `    ${paint.red("!")} ${line}`),
     ...unknownLines([...one.unknowns, ...one.beyondHost], all),
     ...(one.hint ? [`    ${one.hint}`] : []),
   ].join("\n");

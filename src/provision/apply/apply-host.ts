@@ -17,6 +17,7 @@ import {
   changesOf,
   type HostPlan,
   hasChanges,
+  leftToOthers,
   openUnknownsOf,
   type PlannedResource,
   planHost,
@@ -47,7 +48,11 @@ const revertGraceMs = 45_000;
 export async function applyHost(plan: HostPlan, options: ApplyHostOptions): Promise<HostOutcome> {
   const { host } = plan;
   const because = ({ resource, judged }: PlannedResource) => `${resource.id}: ${judged.lines.join("; ")}`;
-  const untold = { unknowns: openUnknownsOf(plan).map(because), beyondHost: beyondHostOf(plan).map(because) };
+  const untold = {
+    unknowns: openUnknownsOf(plan).map(because),
+    beyondHost: beyondHostOf(plan).map(because),
+    leftToOthers: leftToOthers(plan).map(because),
+  };
   if (!hasChanges(plan)) return outcome(host, "ok", "unchanged", untold);
   if (plan.interrupted.length > 0) {
     const reason = `transaction ${plan.interrupted.join(", ")} is not finished`;

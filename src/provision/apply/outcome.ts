@@ -27,6 +27,8 @@ export interface HostOutcome {
   readonly unknowns: readonly string[];
   /** Resources that a host of this kind can never have (`needs-vm: …`): not right, and nothing left to do here. */
   readonly beyondHost: readonly string[];
+  /** What is wrong and not for apply to put right: a user that somebody else makes. Never a pass. */
+  readonly leftToOthers: readonly string[];
   readonly deferred: readonly { readonly unit: string; readonly reason: string }[];
   /** What moved between plan and apply. */
   readonly moved: readonly string[];
@@ -37,7 +39,14 @@ export interface HostOutcome {
   readonly transaction?: string;
 }
 
-const empty = { changes: 0, unknowns: [], beyondHost: [], deferred: [], moved: [] } as const;
+const empty = {
+  changes: 0,
+  unknowns: [],
+  beyondHost: [],
+  leftToOthers: [],
+  deferred: [],
+  moved: [],
+} as const;
 
 export function outcome(
   host: string,
@@ -54,9 +63,14 @@ export function outcomeOfFailure(host: string, { status, code, message, hint }: 
   return outcome(host, status, result, { code, reason: message, hint });
 }
 
-/** 0 all well; 3 some hosts failed; 1 all did; 69 none was reached; 5 something could not be judged, though the host could tell. */
+/**
+ * 0 all well; 3 some hosts failed; 1 all did, or something is wrong that apply cannot put right;
+ * 69 none was reached; 5 something could not be judged, though the host could tell.
+ */
 export function outcomesExitCode(outcomes: readonly HostOutcome[]): ExitCode {
   const bad = outcomes.filter(({ status }) => status !== "ok" && status !== "changed");
+  if (bad.length === 0 && outcomes.some(({ leftToOthers }) => leftToOthers.length > 0))
+    return ExitCode.failed;
   if (bad.length === 0)
     return outcomes.some(({ unknowns }) => unknowns.length > 0) ? ExitCode.unknown : ExitCode.ok;
   if (bad.length < outcomes.length) return ExitCode.partial;
