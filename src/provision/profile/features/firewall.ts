@@ -1,8 +1,9 @@
 /**
  * One table of ours in nftables; tables of others stay. Ssh is always let in,
  * and requests for the time always out: they are counted, so that it can be
- * shown that they leave. The text is written as nft itself prints it, so that
- * the running rules can be compared with it.
+ * shown that they leave. The text has the words and the order in which nft prints
+ * it, so that people can hold the two side by side; a plan compares what nft
+ * printed when the table was loaded (plan/kinds/nft-table.ts).
  */
 import { type Fact, isKnown } from "../../../base/fact.ts";
 import type { InventoryHost } from "../../../spec/inventory-definition.ts";
