@@ -1,9 +1,8 @@
-/** The one component: rows of the frame, drawn from the state; keys in. */
-import { Box, Transform, useInput } from "ink";
+/** The one component: rows of the frame, drawn from the state. */
+import { Box, Transform } from "ink";
 import { memo, useMemo, useSyncExternalStore } from "react";
 import { drawFrame } from "./screens/frame.ts";
 import type { Session } from "./session.ts";
-import { KeyReader } from "./terminal/keys.ts";
 import { ticketWidth } from "./terminal/tickets.ts";
 import { toAnsi } from "./text/palette.ts";
 
@@ -16,10 +15,6 @@ const Row = memo(function Row({ ticket }: { readonly ticket: string }) {
 
 export function App({ session }: { readonly session: Session }) {
   const state = useSyncExternalStore(session.subscribeToDraw, session.drawn);
-  const reader = useMemo(() => new KeyReader(), []);
-  useInput((input, key) => {
-    for (const event of reader.read(input, key)) session.send(event);
-  });
   const tickets = useMemo(() => {
     const look = { ...session.look, stale: state.store.down !== null };
     const lines = drawFrame(state);

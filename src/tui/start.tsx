@@ -10,6 +10,7 @@ import { Poller } from "./data/poller.ts";
 import { type Session, startSession } from "./session.ts";
 import { type Effect, startState } from "./state/state.ts";
 import { borrowTerminal, eraseCodes } from "./terminal/alternate-screen.ts";
+import { readKeys } from "./terminal/keyboard.ts";
 import { ScreenStream } from "./terminal/screen-stream.ts";
 import { lookOf } from "./text/palette.ts";
 
@@ -52,6 +53,7 @@ export async function startUi(options: UiOptions): Promise<number> {
     session.send({ type: "size", ...size() });
   };
   const terminal = borrowTerminal(stdin, stdout, () => stream.close(), again);
+  const endKeys = readKeys(stdin, (typed) => session.send(typed));
   const ink = render(<App session={session} />, {
     stdout: stream as unknown as NodeJS.WriteStream,
     stdin,
@@ -88,6 +90,7 @@ export async function startUi(options: UiOptions): Promise<number> {
     poller?.stop();
     clearInterval(ticking);
     stdout.off("resize", resized);
+    endKeys();
     stream.close();
     ink.unmount();
     terminal.restore();

@@ -67,7 +67,7 @@ test("fires that nobody has written down are missing, and named", () => {
   expect(text).toContain("1 missing");
 });
 
-test("ink shows the frame, and keys change it", async () => {
+test("ink shows the frame, and another one after a key", async () => {
   const start = startState({
     size: { columns: 80, rows: 24 },
     nowMs: 1_000,
@@ -78,14 +78,12 @@ test("ink shows the frame, and keys change it", async () => {
   });
   const session = startSession(start, { colour: false, ascii: false }, () => {});
   const { jobs } = openUi().jobs([failedJob(1, "settlement")]).state.picture;
-  const { stdin, lastFrame, unmount } = render(createElement(App, { session }));
+  const { lastFrame, unmount } = render(createElement(App, { session }));
   session.send({ type: "data", part: "cluster", value: cluster, nowMs: 1_000 });
   session.send({ type: "data", part: "jobs", value: jobs!.value, nowMs: 1_000 });
   const shown = () => session.tickets.redeem(lastFrame() ?? "");
   await until(() => shown().includes("settlement"), { what: "the failed job on the overview" });
-  stdin.write("2");
+  session.send({ type: "key", key: "2" });
   await until(() => shown().includes("Jobs 1"), { what: "the jobs screen" });
-  stdin.write("q");
-  await until(() => session.current().quit === 0, { what: "the wish to leave" });
   unmount();
 });

@@ -1,57 +1,33 @@
 /** A paste is one text: for the field that is typed in, and for nobody else. */
-import type { Key } from "ink";
 import { expect, test } from "vitest";
 import { currentView, listOf } from "../../src/tui/state/state.ts";
 import { KeyReader, type Typed } from "../../src/tui/terminal/keys.ts";
 import { openUi, sampleJob } from "../support/ui-state.ts";
 
-const none = {} as Key;
-const [begin, end] = ["[200~", "[201~"] as const;
+const [begin, end] = ["\x1b[200~", "\x1b[201~"] as const;
 
-test.each<[what: string, pieces: readonly (readonly [string, Key])[], events: readonly Typed[]]>([
-  [
-    "one piece",
-    [
-      [begin, none],
-      ["qR2", none],
-      [end, none],
-    ],
-    [{ type: "paste", text: "qR2" }],
-  ],
+test.each<[what: string, pieces: readonly string[], events: readonly Typed[]]>([
+  ["one piece", [`${begin}qR2${end}`], [{ type: "paste", text: "qR2" }]],
   [
     "several, with new lines and tabs alone",
-    [
-      [begin, none],
-      ["a", none],
-      ["", { return: true } as Key],
-      ["", { tab: true } as Key],
-      ["b", none],
-      [end, none],
-    ],
-    [{ type: "paste", text: "a  b" }],
+    [begin, "a", "\r", "\t", "b", end],
+    [{ type: "paste", text: "a\r\tb" }],
   ],
+  ["an end in two halves", [`${begin}a\x1b[20`, "1~"], [{ type: "paste", text: "a" }]],
+  ["what is no end", [`${begin}a\x1b[20`, `0~${end}`], [{ type: "paste", text: "a\x1b[200~" }]],
   [
     "keys before and after",
-    [
-      ["j", none],
-      [begin, none],
-      [end, none],
-      ["k", none],
-    ],
+    [`j${begin}`, `${end}k`],
     [
       { type: "key", key: "j" },
       { type: "paste", text: "" },
       { type: "key", key: "k" },
     ],
   ],
+  ["Ctrl-C within its text", [`${begin}a\x03b${end}`], [{ type: "paste", text: "a\x03b" }]],
   [
     "no end: Ctrl-C is still Ctrl-C",
-    [
-      [begin, none],
-      ["abc", none],
-      ["c", { ctrl: true } as Key],
-      ["q", none],
-    ],
+    [begin, "abc", "\x03", "q"],
     [
       { type: "key", key: "ctrl-c" },
       { type: "key", key: "q" },
@@ -59,7 +35,8 @@ test.each<[what: string, pieces: readonly (readonly [string, Key])[], events: re
   ],
 ])("%s", (_, pieces, events) => {
   const reader = new KeyReader();
-  expect(pieces.flatMap(([input, key]) => reader.read(input, key))).toEqual(events);
+  expect(pieces.flatMap((piece) => reader.read(piece))).toEqual(events);
+  expect(reader.waits).toBe(false);
 });
 
 const paste = (text: string) => ({ type: "paste", text }) as const;

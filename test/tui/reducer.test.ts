@@ -1,7 +1,8 @@
 /** What keys and data make of the state: no terminal, no store. */
 import { expect, test } from "vitest";
+import type { ExecutionRow } from "../../src/store/execution.ts";
 import { currentView, listOf } from "../../src/tui/state/state.ts";
-import { failedJob, openUi, sampleJob } from "../support/ui-state.ts";
+import { failedJob, now, openUi, sampleJob } from "../support/ui-state.ts";
 
 const jobs = (count: number) => Array.from({ length: count }, (_, i) => sampleJob(i + 1));
 
@@ -188,4 +189,34 @@ test("a store that was never there: a reason, no crash", () => {
   });
   for (const key of ["1", "2", "3", "4", "5", "6", "7", "j", "enter", "y", "?"])
     expect(ui.press(key).text()).toMatch(/no data|keys of/);
+});
+
+const execution = (fireTime: Date) => ({ jobId: 1, fireTime, status: "failed", runNo: 1 }) as ExecutionRow;
+const detail = (jobId: number, ...executions: ExecutionRow[]) => ({ jobId, executions, operations: [] });
+
+test("enter that comes before the executions opens the first of them once they are there", () => {
+  const ui = openUi().jobs(jobs(2)).press("2", "enter", "enter");
+  // Those of the job that was open before are not meant.
+  ui.give("job", detail(2, execution(now)));
+  expect(currentView(ui.state)).toEqual({ screen: "job", jobId: 1 });
+  ui.give("job", detail(1, execution(now)));
+  expect(currentView(ui.state)).toEqual({ screen: "execution", jobId: 1, fireMs: now.getTime() });
+  expect(ui.state.opening).toBeNull();
+  ui.press("esc").give("job", detail(1, execution(now)));
+  expect(currentView(ui.state)).toEqual({ screen: "job", jobId: 1 });
+});
+
+test("enter that comes too early is forgotten when another key follows, or when there is nothing", () => {
+  const ui = openUi().jobs(jobs(2)).press("2", "enter", "enter", "j");
+  ui.give("job", detail(1, execution(now)));
+  expect(currentView(ui.state).screen).toBe("job");
+  const other = openUi().jobs(jobs(2)).press("2", "enter", "enter");
+  other.give("job", detail(1)).give("job", detail(1, execution(now)));
+  expect(currentView(other.state).screen).toBe("job");
+});
+
+test("a job's name typed ahead of the jobs: its row is opened when it comes", () => {
+  const ui = openUi().press("2", "/", ..."settlement", "enter", "enter");
+  ui.jobs([...jobs(3), failedJob(10, "settlement")]);
+  expect(currentView(ui.state)).toEqual({ screen: "job", jobId: 10 });
 });

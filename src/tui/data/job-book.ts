@@ -2,7 +2,7 @@
  * All jobs, kept up to date a slice at a time.
  *
  *   ┌▶ slice: jobs by number ▶ new definitions ▶ counts and latest fires ─┐
- *   └───── wait, so that the store is busy a fiftieth of the time ◀───────┘
+ *   └───── wait, so that the store is busy a tenth of the time ◀───────┘
  *
  * Slices shrink while queries usually take longer than {@link aimMs}, and grow
  * while they take less than half of it. Counts are read from a floor on: the quarter hour in which

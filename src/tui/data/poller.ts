@@ -135,6 +135,8 @@ export class Poller {
     const { session } = this.#options;
     let complained = "";
     while (!this.#stop.signal.aborted) {
+      // Taken before: who opens another view in the middle of a look does not wait for the next but one.
+      const wake = this.#wake.signal;
       if (!this.#away && wanted(session.current())) {
         try {
           const value = await read(session.current());
@@ -152,7 +154,7 @@ export class Poller {
           }
         }
       }
-      await sleep(everyMs, this.#wake.signal);
+      await sleep(everyMs, wake);
     }
   }
 

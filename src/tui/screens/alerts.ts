@@ -37,6 +37,7 @@ export const alertsScreen: Screen<AlertLook> = {
   },
   listHeight: (_, area) => area.height - detailHeight - 3,
   draw: drawAlerts,
+  reading: ({ picture }) => !picture.alerts,
   open: (state, alert) => {
     const job = alert?.job
       ? state.picture.jobs?.value.jobs.find(({ namespace, name }) => `${namespace}/${name}` === alert.job)

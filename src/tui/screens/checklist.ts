@@ -38,6 +38,7 @@ export const checklistScreen: Screen<ItemRow> = {
     ),
   listHeight: (_, area) => area.height - 3,
   draw: drawChecklist,
+  reading: ({ picture }) => !picture.checklists,
   open: (_, row) => (row ? { screen: "item", number: row.number } : null),
   subject: (_, row) => ({ cluster: "the cluster", ...(row ? { item: String(row.number) } : {}) }),
   command: (_, row) => (row ? ["checklist", "--item", String(row.number), "--verbose"] : ["checklist"]),

@@ -45,6 +45,7 @@ export const drillsScreen: Screen<DrillLook> = {
   },
   listHeight: (_, area) => area.height - topHeight(area) - 3,
   draw: drawDrills,
+  reading: ({ picture }) => !picture.drills,
   open: (_, run) => (run ? { screen: "drill", runId: run.runId } : null),
   subject: (state, run) => ({
     cluster: "the cluster",

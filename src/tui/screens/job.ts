@@ -46,21 +46,22 @@ function jobOf(state: State): JobEntry | undefined {
   return view.screen === "job" ? state.picture.jobs?.value.byId.get(view.jobId) : undefined;
 }
 
+/** Whether its executions are there. */
+function isRead(state: State): boolean {
+  const view = currentView(state);
+  return view.screen === "job" && state.picture.job?.value.jobId === view.jobId;
+}
+
 export const jobScreen: Screen<ExecutionRow> = {
   name: "job",
   title: "Job",
   rows: (state) => {
-    const view = currentView(state);
-    const detail = state.picture.job?.value;
     const list = listOf(state, "job");
-    return rowsOf(
-      view.screen === "job" && detail?.jobId === view.jobId ? detail.executions : none,
-      list.filter,
-      list.sort,
-    );
+    return rowsOf(isRead(state) ? state.picture.job!.value.executions : none, list.filter, list.sort);
   },
   listHeight: (_, area) => area.height - cardHeight - 3,
   draw: drawJob,
+  reading: (state) => !isRead(state),
   open: (_, row) => (row ? { screen: "execution", jobId: row.jobId, fireMs: row.fireTime.getTime() } : null),
   subject: (state, row) => {
     const job = jobOf(state);
@@ -87,8 +88,7 @@ function drawJob(state: State, area: Area, list: ListState): Line[] {
     ]);
   const [left = 0, right = 0] = shares(area.width, [55, 45]);
   const rows = jobScreen.rows(state);
-  const detail = state.picture.job?.value;
-  const read = detail?.jobId === job.jobId;
+  const read = isRead(state);
   const lines = !read
     ? [line(span("reading…", "muted"))]
     : rows.rows.length === 0

@@ -58,6 +58,7 @@ export const jobsScreen: Screen<JobEntry> = {
   },
   listHeight: (_, area) => area.height - 3,
   draw: drawJobs,
+  reading: ({ picture }) => !picture.jobs?.value.complete,
   open: (_, job) => (job ? { screen: "job", jobId: job.jobId } : null),
   subject: (_, job) => {
     if (!job) return {};

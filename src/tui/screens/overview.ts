@@ -42,6 +42,7 @@ export const overviewScreen: Screen<TroubleRow> = {
   rows: (state) => filtered(state.picture.jobs?.value.trouble ?? noTrouble, listOf(state, "overview").filter),
   listHeight: (_, area) => heights(area).bottom - 3,
   draw: drawOverview,
+  reading: ({ picture }) => !picture.jobs?.value.complete,
   open: (_, row) =>
     !row
       ? null

@@ -23,6 +23,8 @@ export interface Screen<Row = any> {
   /** How many rows are in sight. */
   listHeight(state: State, area: Area): number;
   draw(state: State, area: Area, list: ListState): readonly Line[];
+  /** Whether rows may still come, because they have not been read. */
+  reading?(state: State): boolean;
   /** Where enter leads; null: nowhere. */
   open(state: State, row: Row | undefined): View | null;
   /** What actions are done to: names of job, fire, node, alert, drill, item. */

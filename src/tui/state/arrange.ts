@@ -37,6 +37,16 @@ function setList(state: State, screen: ScreenName, list: ListState): State {
   return { ...state, lists: { ...state.lists, [screen]: list } };
 }
 
+/** Into what the cursor is on. Where its rows are still being read, as soon as they are there. */
+export function opened(state: State): State {
+  const screen = screenOf(state);
+  const row = chosenRow(state);
+  if (row === undefined && screen.reading?.(state)) return { ...state, opening: currentView(state) };
+  const view = screen.open(state, row);
+  const settledHere = state.opening === null ? state : { ...state, opening: null };
+  return view ? shown(settledHere, [...state.stack, view]) : settledHere;
+}
+
 export function chosenRow(state: State): unknown {
   return screenOf(state).rows(state).rows[listOf(state).index];
 }

@@ -8,7 +8,7 @@
 import { actionNamed } from "../actions/actions.ts";
 import { questionsOf, refusalOf, shellLine } from "../actions/ask.ts";
 import { screenOf } from "../screens/registry.ts";
-import { chosenRow, moved, resorted, settled, shown, withList } from "./arrange.ts";
+import { chosenRow, moved, opened, resorted, settled, shown, withList } from "./arrange.ts";
 import type { UiEvent } from "./event.ts";
 import { type Intent, intentOf } from "./keymap.ts";
 import { currentView, listOf, type State, topScreens } from "./state.ts";
@@ -29,7 +29,8 @@ export function reduce(state: State, event: UiEvent): Step {
     }
     case "data": {
       const picture = { ...state.picture, [event.part]: { value: event.value, atMs: event.nowMs } };
-      return only(settled({ ...state, picture, nowMs: Math.max(state.nowMs, event.nowMs) }));
+      const next = settled({ ...state, picture, nowMs: Math.max(state.nowMs, event.nowMs) });
+      return only(next.opening === null || next.opening !== currentView(next) ? next : opened(next));
     }
     case "store-down": {
       const downSinceMs = state.store.down === null ? event.nowMs : state.store.downSinceMs;
@@ -61,7 +62,8 @@ function without(titles: readonly string[], title: string): readonly string[] {
   return at < 0 ? titles : titles.toSpliced(at, 1);
 }
 
-function onKey(state: State, key: string): Step {
+function onKey(before: State, key: string): Step {
+  const state = before.opening === null ? before : { ...before, opening: null };
   if (key === "ctrl-c") return only({ ...state, quit: 130 });
   if (state.mode.kind !== "browse") return onTypingKey(state, key, { perform, asked });
   const intent = intentOf(currentView(state).screen, key);
@@ -81,10 +83,8 @@ export function perform(state: State, intent: Intent): Step {
         shown(state, [{ screen: topScreens[(at + intent.by + topScreens.length) % topScreens.length]! }]),
       );
     }
-    case "open": {
-      const view = screenOf(state).open(state, chosenRow(state));
-      return only(view ? shown(state, [...state.stack, view]) : state);
-    }
+    case "open":
+      return only(opened(state));
     case "back":
       return only(back({ ...state, notice: null }));
     case "inspect":

@@ -66,6 +66,8 @@ export interface State {
   readonly picture: Picture;
   readonly store: StoreHealth;
   readonly notice: Notice | null;
+  /** Enter was pressed here before there was a row: it leads on as soon as there is one, unless another key comes first. */
+  readonly opening: View | null;
   /** False: nothing can be changed from here. */
   readonly operator: boolean;
   /** Why not. */
@@ -137,6 +139,7 @@ export function startState(options: {
     picture: {},
     store: { down: null, downSinceMs: 0, retryAtMs: 0 },
     notice: null,
+    opening: null,
     busy: [],
     quit: null,
   };
