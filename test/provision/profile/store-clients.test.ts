@@ -14,8 +14,8 @@ async function letIn(storeClients: readonly string[] | undefined) {
   const rules = resources.find((one) => one.kind === "nft-table")?.rules ?? "";
   const list = resources.find(({ id }) => id.endsWith("pg_hba.conf"));
   const hba = list?.kind === "file" ? (list.content ?? "") : "";
-  const network = [...hba.matchAll(/^host +\S+ all (\S+)\/(?:32|128) scram-sha-256$/gm)].map(
-    ([, one]) => one!,
+  const network = [...hba.matchAll(/^host +\S+ all (\S+)\/(\d+) scram-sha-256$/gm)].map(([, one, bits]) =>
+    bits === (one!.includes(":") ? "128" : "32") ? one! : `${one}/${bits}`,
   );
   const open = rules.split("\n").filter((line) => line.includes('"postgresql"'));
   const wall = open.flatMap((line) =>
@@ -45,12 +45,26 @@ test("machines of people come on top, each once, in both", async () => {
   expect(hba).toEqual([...before.hba, "10.9.0.5", "fd00::5"].sort());
 });
 
+test("with a host whose address is a name, it is not known who gets in: neither list is written", async () => {
+  const hosts = siteHosts.map((one) => (one.name === "exec-1" ? { ...one, address: "exec-1.example" } : one));
+  const inventory = inventoryOf(hosts, { ...siteSettings, storeClients: ["10.9.0.5"] });
+  const { resources } = await compileFor("store", factsOf("small"), { inventory });
+  const both = resources.filter(({ id, kind }) => kind === "nft-table" || id.endsWith("pg_hba.conf"));
+  expect(both.map(({ unavailable }) => unavailable)).toEqual(
+    Array(2).fill(expect.stringContaining("exec-1.example, which is a name")),
+  );
+});
+
 test.each(["desk-5", "10.9.0.0/24", "10.9.0.5; reject", "fe80::5%eth0", ""])(
   "%j is no address: an error, and nobody is let in by it",
   async (odd) => {
     const { notes } = await compile([odd]);
-    expect(notes.filter(({ severity }) => severity === "error").map(({ text }) => text)).toEqual([
-      `storeClients has ${JSON.stringify(odd)} in it, which is not an address such as 10.0.0.5`,
+    expect(notes.filter(({ severity }) => severity === "error")).toEqual([
+      {
+        severity: "error",
+        text: `storeClients has ${JSON.stringify(odd)} in it, which is not an address such as 10.0.0.5`,
+        at: { file: "site.yaml", line: 4, column: expect.any(Number) },
+      },
     ]);
     expect(await letIn([odd])).toEqual(await letIn(undefined));
   },
