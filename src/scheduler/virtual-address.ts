@@ -2,8 +2,8 @@
  * Whether this host has the cluster's virtual address. keepalived has no quorum:
  * two hosts may have it at once, and then nobody but their own notes says so.
  */
-import { isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
+import { canonicalAddress } from "../base/canonical-address.ts";
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
 
@@ -16,16 +16,12 @@ export function holdsAddress(
   read: () => Interfaces = networkInterfaces,
 ): boolean | null {
   if (virtualAddress === undefined) return null;
-  const wanted = canonical(virtualAddress);
+  const wanted = canonicalAddress(virtualAddress);
   try {
-    return Object.values(read()).some((all) => all?.some(({ address }) => canonical(address) === wanted));
+    return Object.values(read()).some((all) =>
+      all?.some(({ address }) => canonicalAddress(address) === wanted),
+    );
   } catch {
     return null;
   }
-}
-
-/** One IPv6 address can be written in many ways. */
-function canonical(address: string): string {
-  const bare = address.replace(/%.*$/, "");
-  return isIPv6(bare) ? new URL(`http://[${bare}]/`).hostname : bare;
 }

@@ -112,10 +112,12 @@ export const proofKinds = [
   "rebooted",
   "disk-full",
   "memory-limited",
-  /** The executor's lease has ended in the records. */
+  /** The lease of the executor, or of the leader, has ended in the records. */
   "lease-ended",
   /** Another scheduler leads, with a higher epoch. */
   "leader-moved",
+  /** Another host has the virtual address that the target had. Asked for only where the target has it before. */
+  "address-moved",
   /** The record store did not answer. */
   "store-gone",
 ] as const;

@@ -30,14 +30,17 @@ const classes: Readonly<
   "memory-limited": { faults: ["memory-limit"] },
 };
 
+/** What others show when a part of the cluster is away. */
+const taken = ["lease-ended", "leader-moved", "address-moved", "store-gone"] as const;
+
 /** What can be seen of a fault at all; anything else in `proof` would never come. */
 const seenOf: Readonly<Record<DrillFault["kind"], readonly ProofKind[]>> = {
-  kill: ["process-gone", "unit-down", "lease-ended", "leader-moved", "store-gone"],
-  stop: ["process-gone", "unit-down", "lease-ended", "leader-moved", "store-gone"],
-  pause: ["process-stopped", "unreachable", "lease-ended", "leader-moved", "store-gone"],
-  cut: ["packets-dropped", "unreachable", "lease-ended", "leader-moved", "store-gone"],
+  kill: ["process-gone", "unit-down", ...taken],
+  stop: ["process-gone", "unit-down", ...taken],
+  pause: ["process-stopped", "unreachable", ...taken],
+  cut: ["packets-dropped", "unreachable", ...taken],
   clock: ["clock-offset", "leader-moved"],
-  power: ["rebooted", "process-gone", "unreachable", "lease-ended", "leader-moved", "store-gone"],
+  power: ["rebooted", "process-gone", "unreachable", ...taken],
   "fill-disk": ["disk-full"],
   "memory-limit": ["memory-limited", "process-gone", "lease-ended", "leader-moved"],
 };
@@ -55,15 +58,17 @@ const seenBy: Readonly<Record<ProofKind, readonly ProofObserver[]>> = {
   "memory-limited": ["target", "controller"],
   "lease-ended": ["records"],
   "leader-moved": ["records"],
+  "address-moved": ["another-host"],
   "store-gone": ["controller"],
 };
 
-/** What only a target of one role can show. */
-const shownBy: Partial<Record<ProofKind, DrillRole>> = {
-  unreachable: "executor",
-  "lease-ended": "executor",
-  "leader-moved": "scheduler-leader",
-  "store-gone": "record-store",
+/** What only a target of some role can show. */
+const shownBy: Partial<Record<ProofKind, readonly DrillRole[]>> = {
+  unreachable: ["executor"],
+  "lease-ended": ["executor", "scheduler-leader"],
+  "leader-moved": ["scheduler-leader"],
+  "address-moved": ["scheduler-leader"],
+  "store-gone": ["record-store"],
 };
 
 /** Why the class does not say what the variant does; null when it does. */
@@ -82,9 +87,9 @@ export function proofProblem({ see, from }: DrillProof, { fault, target }: Drill
     return `asks for ${see}, which a fault of kind ${fault.kind} never shows`;
   if (!seenBy[see].includes(from))
     return `asks for ${see} from ${from}, where nobody sees it; ${seenBy[see].join(", ")} can`;
-  const role = shownBy[see];
-  if (role !== undefined && target.role !== role)
-    return `asks for ${see}, which only ${role} shows; the target is ${target.role}`;
+  const roles = shownBy[see];
+  if (roles && !roles.includes(target.role))
+    return `asks for ${see}, which only ${roles.join(" or ")} shows; the target is ${target.role}`;
   return null;
 }
 

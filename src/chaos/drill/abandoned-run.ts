@@ -43,7 +43,10 @@ export async function endAbandonedRun(options: CleanUpOptions): Promise<CleanedU
   say(`the controller of ${run.drill} (${run.runId}) is gone; putting its hosts right`);
   const names = new Set(run.targets.map(({ host }) => host));
   const audits = await Promise.all(
-    hosts.filter(({ name }) => names.has(name)).map((host) => putRight(host, options)),
+    [...names].map((name) => {
+      const host = hosts.find((one) => one.name === name);
+      return host ? putRight(host, options) : unknownHost(name);
+    }),
   );
   await removeProbes(db, { person, reason: `drill ${run.runId} was abandoned` });
   const residue = audits.flatMap((audit) => audit.residue.map(({ what }) => `${audit.host}: ${what}`));
@@ -56,6 +59,11 @@ export async function endAbandonedRun(options: CleanUpOptions): Promise<CleanedU
   await endDrillRun(db, run.runId, controller, { verdict, reason, summary: { abandoned: true, audits } });
   say(`${run.drill}: ${verdict}: ${reason}`);
   return { runId: run.runId, drill: run.drill, verdict, reason, audits };
+}
+
+/** The inventory is another than that of the dead controller; the host has restored itself, but nobody saw it. */
+function unknownHost(host: string): HostAudit {
+  return { host, residue: [], unseen: ["everything (it is not in this inventory)"] };
 }
 
 async function putRight(host: ClusterHost, { connectHost, say }: CleanUpOptions): Promise<HostAudit> {

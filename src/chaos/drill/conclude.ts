@@ -17,6 +17,8 @@ export interface ConclusionQuestion {
   readonly audits: readonly HostAudit[];
   readonly restored: boolean;
   readonly unproven: readonly string[];
+  /** The fault was there: all of it was seen, or all but what the cluster should have made of it. */
+  readonly inEffect: boolean;
   /** Names that the comparison of clocks may name, and must: the target, and the database if it is on it. */
   readonly guilty: readonly string[];
   /** What kept the run from meaning anything, as it was noticed. */
@@ -42,7 +44,7 @@ export function conclude(question: ConclusionQuestion): Conclusion {
     for (const what of unseen) unknown.push(`${host} could not be checked for ${what}`);
   }
   // Rules about how the cluster took the fault mean nothing if there was none.
-  if (unproven.length === 0 && judged !== null) checkRules(question, failures, unknown);
+  if (question.inEffect && judged !== null) checkRules(question, failures, unknown);
   const found = judged ? foundClasses(judged, variant.pass) : [];
   if (judged) unknown.push(...judged.unknown);
   else if (doubts.length === 0) unknown.push("it did not come to a judgement");

@@ -4,15 +4,17 @@ import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { type DrillState, setDrillState } from "../../store/drill/drill-run.ts";
 import { type ClusterSample, sampleCluster } from "../../store/drill/drill-sample.ts";
 import type { DrillOrder } from "../host/drill-host.ts";
-import type { PreflightItem } from "../plan/cluster-items.ts";
 import { draftOrder } from "../plan/drill-order.ts";
 import { type DrillTimes, drillTimes, leaseTimes } from "../plan/drill-times.ts";
-import { type DrillTargetHost, selectTarget } from "../plan/select-target.ts";
+import { selectTarget } from "../plan/select-target.ts";
+import { askedProofs } from "./asked-proof.ts";
+import { auditTarget } from "./audit-target.ts";
+import { noNotes } from "./course-notes.ts";
 import { type AimedFault, DrillLoad } from "./drill-load.ts";
 import { DrillLog } from "./drill-log.ts";
-import type { DrillResult, HostAudit } from "./drill-report.ts";
+import type { DrillResult } from "./drill-report.ts";
 import { EvidenceBook } from "./evidence.ts";
-import { FaultWatch, type WatchedFault } from "./fault-watch.ts";
+import { FaultWatch } from "./fault-watch.ts";
 import { judgeRun } from "./judge-run.ts";
 import { preflight } from "./preflight.ts";
 import { ReferenceClock } from "./reference-clock.ts";
@@ -20,17 +22,6 @@ import { type RunLease, runLeaseMs } from "./run-lease.ts";
 import type { RunDrillOptions } from "./run-options.ts";
 import { WatchedHost } from "./watched-host.ts";
 import { writeReport } from "./write-report.ts";
-
-/** What the run has come to know; the report is made of it, however far it came. */
-export interface CourseNotes {
-  preflight: readonly PreflightItem[];
-  target: DrillTargetHost | null;
-  order: DrillOrder | null;
-  fault: WatchedFault | null;
-  watch: FaultWatch | null;
-  audits: HostAudit[];
-  doubts: string[];
-}
 
 const lookEveryMs = 2_000;
 
@@ -40,15 +31,7 @@ export class DrillCourse {
   readonly startedAt: Date;
   readonly times: DrillTimes;
   readonly log: DrillLog;
-  readonly notes: CourseNotes = {
-    preflight: [],
-    target: null,
-    order: null,
-    fault: null,
-    watch: null,
-    audits: [],
-    doubts: [],
-  };
+  readonly notes = noNotes();
   hosts: WatchedHost[] = [];
   readonly #lease: RunLease;
   #load: DrillLoad | undefined;
@@ -167,7 +150,10 @@ export class DrillCourse {
   async #strike(load: DrillLoad, clock: ReferenceClock, { target, before }: AimedFault): Promise<void> {
     const { options, runId, notes, times } = this;
     const { variant, db, definition, controller } = options;
+    const { virtualAddress } = options.cluster.scheduler;
     const targetHost = this.hosts.find(({ name }) => name === target.host)!;
+    const others = this.hosts.filter((host) => host !== targetHost);
+    const { asked, spared } = askedProofs(variant.proof, virtualAddress, targetHost, others);
     const order: DrillOrder = {
       ...draftOrder(variant, target, times, options.hosts),
       run: runId,
@@ -180,6 +166,8 @@ export class DrillCourse {
     await setDrillState(db, runId, controller, "armed", touched);
     notes.target = target;
     notes.order = order;
+    notes.asked = asked;
+    for (const why of spared) this.log.say(why);
     this.#limitMs = monotonicMs() + times.limitMs;
     load.strike(target, before);
     this.log.say(
@@ -191,7 +179,8 @@ export class DrillCourse {
       order,
       target,
       targetHost,
-      others: this.hosts.filter((host) => host !== targetHost),
+      others,
+      virtualAddress,
       before,
       db,
       clock,
@@ -199,6 +188,7 @@ export class DrillCourse {
       stops: this.#stops(),
       say: (line) => this.log.say(line),
       onInjected: () => this.#enter("fault"),
+      onRestoring: () => this.#enter("restoring"),
     });
     notes.watch = watch;
     notes.fault = await watch.run();
@@ -206,25 +196,14 @@ export class DrillCourse {
     load.restored();
   }
 
-  /** Every host that was touched, and once more in a moment if it could not be looked at. */
   async #audit(): Promise<void> {
     const { notes } = this;
     const host = this.hosts.find(({ name }) => name === notes.target?.host);
     if (!host) return;
-    for (let tries = 1; ; tries++) {
-      try {
-        if (notes.fault === null || notes.fault.state === "lost") await host.door.halt();
-        const audit = await host.door.audit();
-        notes.audits = [{ host: host.name, ...audit }];
-        if (audit.unseen.length === 0 || tries === 5) break;
-      } catch (error) {
-        notes.audits = [{ host: host.name, residue: [], unseen: [`everything (${messageOf(error)})`] }];
-        if (tries === 5) break;
-      }
-      await sleep(2_000);
-    }
-    for (const { residue } of notes.audits)
-      for (const { what, detail } of residue) this.log.say(`left behind on ${host.name}: ${what}: ${detail}`);
+    const audit = await auditTarget(host, notes.fault === null || notes.fault.state === "lost");
+    notes.audits = [audit];
+    for (const { what, detail } of audit.residue)
+      this.log.say(`left behind on ${host.name}: ${what}: ${detail}`);
   }
 
   /** The probes go on for the settling time. False: somebody wants to stop. */

@@ -3,15 +3,18 @@
  * witness; every drill also asks for another: a look from outside, the clocks of
  * others, or the records.
  */
+import { canonicalAddress } from "../../base/canonical-address.ts";
 import type { DrillProof, ProofKind, ProofObserver } from "../../spec/drill-definition.ts";
 import type { ClusterSample } from "../../store/drill/drill-sample.ts";
 import type { DrillEvent, DrillOrder } from "../host/drill-host.ts";
 import type { DrillTargetHost } from "../plan/select-target.ts";
 import type { Evidence } from "./drill-report.ts";
-import type { WatchedHost } from "./watched-host.ts";
+import type { SeenHost, WatchedHost } from "./watched-host.ts";
 
 /** A clock may be this far from where the fault put it, beyond what the look may be wrong by. */
 const clockSlackMs = 2_000;
+/** What the cluster does about the loss of its leader: what is missing of it says nothing against the fault. */
+const answers: readonly ProofKind[] = ["leader-moved", "address-moved"];
 /** A file system filled up to its reserve may have this much more. */
 const diskSlackBytes = 8 * 2 ** 20;
 
@@ -33,9 +36,32 @@ export class EvidenceBook {
     return this.list.some((one) => one.see === see && one.from === from);
   }
 
-  /** What was asked for and not seen, in words. */
-  missing(wanted: readonly DrillProof[]): string[] {
-    return wanted.filter((proof) => !this.has(proof)).map(({ see, from }) => `${see} by ${from}`);
+  /**
+   * What was asked for and not seen while the fault lasted.
+   * @param restoredAtMs by the same reckoning as `now`; null: nobody knows
+   */
+  missing(
+    wanted: readonly DrillProof[],
+    fault: DrillOrder["fault"],
+    restoredAtMs: number | null,
+  ): DrillProof[] {
+    const inTime = ({ see, from, at }: Evidence) =>
+      // The host writes down when it measured, whenever that is read; a reset is seen when it is over.
+      from === "target" ||
+      fault === "power" ||
+      see === "rebooted" ||
+      Date.parse(at) <= (restoredAtMs ?? Infinity);
+    return wanted.filter(
+      (proof) => !this.list.some((one) => one.see === proof.see && one.from === proof.from && inTime(one)),
+    );
+  }
+
+  /** The fault was there, whatever the cluster made of it: only its answer is missing, and the records saw the leader go. */
+  isInEffect(missing: readonly DrillProof[]): boolean {
+    if (missing.length === 0) return true;
+    return (
+      missing.every(({ see }) => answers.includes(see)) && this.has({ see: "lease-ended", from: "records" })
+    );
   }
 
   /** The host's own record: what it measured after it had injected the fault. */
@@ -57,20 +83,29 @@ export class EvidenceBook {
     if (look.bootId !== first.look.bootId) this.note("rebooted", "controller", `boot ${look.bootId}`);
     const was = order.unit === undefined ? undefined : first.look.units[order.unit];
     const is = order.unit === undefined ? undefined : look.units[order.unit];
-    if (was && is) this.#noteUnit(was, is);
+    if (was && is) this.#noteUnit(order, was, is);
     if (order.offsetSeconds !== undefined) this.#noteClock(order.offsetSeconds * 1_000, target, others);
     const free = order.path === undefined ? undefined : look.freeBytes[order.path];
     if (free !== undefined && free <= (order.reserveBytes ?? 0) + diskSlackBytes)
       this.note("disk-full", "controller", `${free} bytes are free`);
   }
 
-  #noteUnit(was: UnitState, is: UnitState): void {
+  /** Who has the virtual address now and had it not before, where the target had it. */
+  noteAddress(address: string, target: WatchedHost, others: readonly WatchedHost[]): void {
+    if (!holds(target.first, address)) return;
+    for (const { name, first, last } of others)
+      if (!holds(first, address) && holds(last, address))
+        this.note("address-moved", "another-host", `${name} has ${address}, which ${target.name} had`);
+  }
+
+  #noteUnit({ fault }: DrillOrder, was: UnitState, is: UnitState): void {
     const gone = `main process ${was.mainPid}, now ${is.mainPid || "none"}`;
     if (was.mainPid > 0 && is.mainPid !== was.mainPid) this.note("process-gone", "controller", gone);
     if (is.active !== "active") this.note("unit-down", "controller", is.active);
     if (is.processState === "T")
       this.note("process-stopped", "controller", `process ${is.mainPid} is stopped`);
-    if (is.restarts > was.restarts) this.note("memory-limited", "controller", `${is.restarts} restarts`);
+    if (fault === "memory-limit" && is.restarts > was.restarts)
+      this.note("memory-limited", "controller", `${is.restarts} restarts`);
   }
 
   #noteClock(wantedMs: number, target: WatchedHost, others: readonly WatchedHost[]): void {
@@ -92,6 +127,8 @@ export class EvidenceBook {
     const { leader } = now;
     if (leader.alive && leader.epoch > before.leader.epoch && leader.node !== before.leader.node)
       this.note("leader-moved", "records", `${before.leader.node} → ${leader.node}, epoch ${leader.epoch}`);
+    if (target.part === "scheduler" && target.host === before.leader.node && !leader.alive)
+      this.note("lease-ended", "records", `the lease of ${target.host} as the leader has ended`);
     for (const was of before.executors.filter(({ node, expired }) => node === target.host && !expired)) {
       const is = now.executors.find(({ incarnation }) => incarnation === was.incarnation);
       if (is && !is.expired && is.state !== "reaped") continue;
@@ -110,6 +147,12 @@ export class EvidenceBook {
       this.note("clock-offset", "records", `${node} measured ${Math.round(offsetMs)} ms`);
     }
   }
+}
+
+/** The host had the address when it was looked at. */
+export function holds(seen: SeenHost | undefined, address: string): boolean {
+  const wanted = canonicalAddress(address);
+  return seen?.look.addresses.some((one) => canonicalAddress(one) === wanted) ?? false;
 }
 
 interface UnitState {

@@ -9,43 +9,11 @@
  */
 import { messageOf } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
-import type { DrillDefinition } from "../../spec/drill-definition.ts";
-import type { Database } from "../../store/database.ts";
 import { type ClusterSample, sampleCluster } from "../../store/drill/drill-sample.ts";
-import type { DrillEvent, DrillOrder } from "../host/drill-host.ts";
-import type { DrillTargetHost } from "../plan/select-target.ts";
+import type { DrillEvent } from "../host/drill-host.ts";
 import type { ClockPoint } from "./drill-report.ts";
-import type { EvidenceBook } from "./evidence.ts";
-import type { ReferenceClock } from "./reference-clock.ts";
+import type { FaultScene, WatchedFault } from "./fault-scene.ts";
 import type { WatchedHost } from "./watched-host.ts";
-
-export interface FaultScene {
-  readonly definition: DrillDefinition;
-  readonly order: DrillOrder;
-  readonly target: DrillTargetHost;
-  readonly targetHost: WatchedHost;
-  readonly others: readonly WatchedHost[];
-  /** From before the fault. */
-  readonly before: ClusterSample;
-  readonly db: Database;
-  readonly clock: ReferenceClock;
-  readonly book: EvidenceBook;
-  /** Any of them takes the fault back; the reason is the signal's. */
-  readonly stops: readonly AbortSignal[];
-  readonly say: (line: string) => void;
-  /** Told once, when the host has injected the fault. */
-  readonly onInjected: (atMs: number) => Promise<void>;
-}
-
-export interface WatchedFault {
-  readonly state: "ended" | "lost";
-  readonly events: readonly DrillEvent[];
-  /** By the reckoning; null: the host did not say. */
-  readonly faultAtMs: number | null;
-  readonly restoredAtMs: number | null;
-  /** Why it was taken back early. */
-  readonly halted: string | undefined;
-}
 
 const everyMs = 1_000;
 /** Looks at all hosts cost a trip each. */
@@ -67,6 +35,7 @@ export class FaultWatch {
   #halted: string | undefined;
   #haltDone = false;
   #saidProof = false;
+  #isRestoring = false;
   #backlog = 0;
 
   constructor(scene: FaultScene) {
@@ -127,7 +96,7 @@ export class FaultWatch {
 
   /** One look at every host, and at everybody's clock. */
   async look(): Promise<void> {
-    const { order, targetHost, others, clock, book, db } = this.#scene;
+    const { order, targetHost, others, clock, book, db, virtualAddress } = this.#scene;
     const paths = order.path === undefined ? ["/"] : [order.path];
     const points: ClockPoint[] = [];
     const note = (name: string, atMs: number, offsetMs: number, uncertaintyMs: number) =>
@@ -149,6 +118,7 @@ export class FaultWatch {
     if (this.#faultAtMs === null) return;
     this.comparisons.push(points);
     book.noteLook(order, targetHost, others);
+    if (virtualAddress !== undefined) book.noteAddress(virtualAddress, targetHost, others);
     this.#noteRestart();
   }
 
@@ -168,6 +138,8 @@ export class FaultWatch {
         }
       }
       book.noteEvents(order, progress.events);
+      if (progress.state === "restoring" || progress.events.some(({ event }) => event === "restored"))
+        await this.#restoring();
       if (progress.state === "ended" || progress.state === "lost") return progress.state;
       // A host that knows nothing of the run any more has put itself right, or was reset.
       return progress.state === "none" && this.#events.length > 0 ? "lost" : "running";
@@ -197,9 +169,16 @@ export class FaultWatch {
     return low && `${low[1]} bytes are free in ${low[0]} of ${order.host}`;
   }
 
+  async #restoring(): Promise<void> {
+    if (this.#isRestoring) return;
+    this.#isRestoring = true;
+    await this.#scene.onRestoring();
+  }
+
   async #halt(host: WatchedHost): Promise<void> {
     const { say } = this.#scene;
     say(`taking it back: ${this.#halted}`);
+    await this.#restoring();
     try {
       const { restoredMs } = await host.door.halt();
       this.#haltDone = true;
@@ -222,16 +201,11 @@ export class FaultWatch {
     const restored = this.#events.find(({ event }) => event === "restored");
     // Its time since boot began anew: that says nothing about how long ago it was.
     const dated = restored?.detail.rebooted === true ? undefined : restored;
-    const last = this.#events.at(-1);
     return {
       state,
       events: this.#events,
       faultAtMs: this.#faultAtMs,
-      restoredAtMs: restored
-        ? ((dated && targetHost.whenMs(dated.bootMs)) ?? clock.nowMs())
-        : last
-          ? clock.nowMs()
-          : null,
+      restoredAtMs: restored ? ((dated && targetHost.whenMs(dated.bootMs)) ?? clock.nowMs()) : null,
       halted: this.#halted ?? abortOf(this.#events),
     };
   }

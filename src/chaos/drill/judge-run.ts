@@ -38,10 +38,12 @@ export async function judgeRun({ course, load, restoredMs, enter }: JudgeQuestio
   });
   if (stuck > 0) course.log.say(`${stuck} executions are not finished and nothing moves them`);
   await enter("judging");
-  const unproven = course.book?.missing(variant.proof) ?? ["nothing was looked at"];
   if (witness.strange.length > 0)
     notes.doubts.push(`the witness heard a strange line: ${witness.strange[0]}`);
   const { fault, target } = notes;
+  const missing =
+    course.book?.missing(notes.asked, variant.fault.kind, fault?.restoredAtMs ?? null) ?? variant.proof;
+  const unproven = missing.map(({ see, from }) => `${see} by ${from}`);
   const iso = (ms: number) => new Date(ms).toISOString();
   const collected = await whileAway(
     () =>
@@ -78,6 +80,7 @@ export async function judgeRun({ course, load, restoredMs, enter }: JudgeQuestio
     audits: notes.audits,
     restored: fault?.restoredAtMs != null,
     unproven,
+    inEffect: course.book?.isInEffect(missing) ?? false,
     guilty: guilty(course),
     doubts: notes.doubts,
   });

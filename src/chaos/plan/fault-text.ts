@@ -90,6 +90,7 @@ const seen: Readonly<Record<ProofKind, string>> = {
   "memory-limited": "the limit holds",
   "lease-ended": "its lease has ended",
   "leader-moved": "another one leads",
+  "address-moved": "the virtual address, if it is there before, is taken over",
   "store-gone": "the record store does not answer",
 };
 

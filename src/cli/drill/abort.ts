@@ -9,7 +9,7 @@ import { paint, print, printJson } from "../terminal.ts";
 import { awaitEnd } from "./await-end.ts";
 import { type ClusterOptions, drilledHosts } from "./cluster-hosts.ts";
 import { type KeyOptions, openDoors, withKeyOption } from "./doors.ts";
-import { haltHosts } from "./halt-hosts.ts";
+import { type HaltedHost, haltHosts } from "./halt-hosts.ts";
 
 type AbortOptions = ClusterOptions &
   StoreOptions &
@@ -48,9 +48,13 @@ export function buildAbort(): Command {
         }
         const hosts = await drilledHosts(options);
         const known = new Set(hosts.hosts.map(({ name }) => name));
-        const names = run.targets.map(({ host }) => host).filter((host) => known.has(host));
+        const targets = run.targets.map(({ host }) => host);
+        const names = targets.filter((host) => known.has(host));
         const open = (chosen: readonly string[]) => openDoors(chosen, hosts, options);
-        const answers = await haltHosts(await open(names));
+        const answers = [
+          ...(await haltHosts(await open(names))),
+          ...targets.filter((host) => !known.has(host)).map(unknownHost),
+        ];
         const lines: string[] = [];
         const cleanUp = {
           ...{ db, hosts: hosts.hosts, controller: `abort ${process.pid}`, person: deed.person },
@@ -71,4 +75,10 @@ export function buildAbort(): Command {
       });
     },
   );
+}
+
+/** The drill was begun with another inventory: nobody can be told, and it must not look as if there were nobody. */
+function unknownHost(host: string): HaltedHost {
+  const error = "it is not in this inventory";
+  return { host, halted: null, restoredMs: null, tookMs: 0, error };
 }

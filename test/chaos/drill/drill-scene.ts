@@ -10,6 +10,7 @@ import { digest } from "../../../src/spec/digest.ts";
 import type { DrillDefinition, DrillVariant } from "../../../src/spec/drill-definition.ts";
 import { loadCluster } from "../../../src/spec/resolve-cluster.ts";
 import { Database } from "../../../src/store/database.ts";
+import { FloatingAddress } from "./floating-address.ts";
 import { ProcessDrillHost } from "./process-drill-host.ts";
 
 /** Wide enough that two busy cores do not let it end by themselves. */
@@ -24,6 +25,8 @@ export interface DrillScene {
   readonly db: Database;
   readonly doors: ReadonlyMap<string, ProcessDrillHost>;
   readonly said: string[];
+  /** Of the schedulers' hosts; `run` puts it where the leader is. */
+  readonly address: FloatingAddress;
   options(variant: DrillVariant, change?: Partial<RunDrillOptions>): Promise<RunDrillOptions>;
   run(variant: DrillVariant, change?: Partial<RunDrillOptions>): Promise<DrillResult>;
   down(): Promise<void>;
@@ -42,6 +45,7 @@ export async function startScene({ clocks = false }: SceneOptions = {}): Promise
   });
   const db = new Database(cluster.storeUrl, { applicationName: "drill", queryTimeoutMs: 5_000 });
   const doors = new Map(cluster.nodes.map((node) => [node.name, new ProcessDrillHost(cluster, node)]));
+  const address = new FloatingAddress(cluster, doors);
   const said: string[] = [];
   const { cluster: definition } = await loadCluster(cluster.clusterFile);
   const hosts: ClusterHost[] = cluster.nodes.map(({ name, role }) => ({
@@ -56,7 +60,10 @@ export async function startScene({ clocks = false }: SceneOptions = {}): Promise
       definition: drill,
       digest: digest(drill),
       variant,
-      cluster: definition!,
+      cluster: {
+        ...definition!,
+        scheduler: { ...definition!.scheduler, virtualAddress: address.address },
+      },
       hosts,
       named: [],
       connectHost: async ({ name }) => doors.get(name)!,
@@ -80,8 +87,12 @@ export async function startScene({ clocks = false }: SceneOptions = {}): Promise
     db,
     doors,
     said,
+    address,
     options,
-    run: async (variant, change) => runDrill(await options(variant, change)),
+    run: async (variant, change) => {
+      await address.settle();
+      return runDrill(await options(variant, change));
+    },
     down: async () => {
       await Promise.all([...doors.values()].map((door) => door.halt()));
       await db.end();

@@ -37,6 +37,8 @@ export class ProcessDrillHost implements DrillHost {
   leaveBehind: Residue | undefined;
   /** Tests wait with it for the moment that they need. */
   beforeInject: (() => Promise<void>) | undefined;
+  /** Addresses of the host besides its own, at every look. */
+  addresses: () => readonly string[] = () => [];
   /** Tests break protections the moment the fault is injected. */
   onInject: (() => Promise<void>) | undefined;
 
@@ -59,7 +61,7 @@ export class ProcessDrillHost implements DrillHost {
       wallMs: Date.now() + (this.#node.clock?.offsetMs ?? 0),
       bootMs: monotonicMs(),
       uncertaintyMs: 1,
-      addresses: ["127.0.0.1"],
+      addresses: ["127.0.0.1", ...this.addresses()],
       units: Object.fromEntries(units.map((name) => [name, unit])),
       timeDaemon: undefined,
       freeBytes: Object.fromEntries(paths.map((path) => [path, 2 ** 40])),

@@ -5,7 +5,7 @@ import { haltDrills, liftDrillHalt } from "../../../src/store/drill/drill-halt.t
 import { currentDrillRun, listDrillRuns, requestDrillAbort } from "../../../src/store/drill/drill-run.ts";
 import { until } from "../../support/until.ts";
 import { type DrillScene, drillOf, startScene } from "./drill-scene.ts";
-import { killExecutor } from "./variants.ts";
+import { killExecutor, stopPrimary } from "./variants.ts";
 
 const limitMs = 180_000;
 const deed = { person: "test", reason: "to see it" };
@@ -135,6 +135,27 @@ describe("a drill that is ended early", () => {
         ]);
       } finally {
         door.leaveBehind = undefined;
+      }
+    },
+    limitMs,
+  );
+});
+
+describe("a drill whose fault was not seen from a second place", () => {
+  it(
+    "the virtual address stays where it was: unknown, and nothing failed",
+    async () => {
+      scene.address.stuck = true;
+      try {
+        const { report } = await scene.run(stopPrimary);
+        expect(report).toMatchObject({
+          verdict: "unknown",
+          failures: [],
+          unproven: ["address-moved by another-host"],
+        });
+        expect(report.evidence).toContainEqual(expect.objectContaining({ see: "leader-moved" }));
+      } finally {
+        scene.address.stuck = false;
       }
     },
     limitMs,

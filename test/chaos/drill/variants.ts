@@ -55,6 +55,7 @@ export const stopPrimary = variantOf({
   proof: [
     { see: "process-gone", from: "target" },
     { see: "leader-moved", from: "records" },
+    { see: "address-moved", from: "another-host" },
   ],
   pass: { ...rules, takeoverWithinMs: 12_000, restartedWithinMs: 30_000 },
 });
@@ -66,6 +67,7 @@ export const stopPrimaryGracefully = variantOf({
   proof: [
     { see: "unit-down", from: "target" },
     { see: "leader-moved", from: "records" },
+    { see: "address-moved", from: "another-host" },
   ],
 });
 
@@ -77,6 +79,7 @@ export const isolatePrimary = variantOf({
   proof: [
     { see: "packets-dropped", from: "target" },
     { see: "leader-moved", from: "records" },
+    { see: "address-moved", from: "another-host" },
   ],
   pass: { ...rules, takeoverWithinMs: 12_000 },
 });
@@ -101,6 +104,7 @@ export const pausePrimary = variantOf({
   proof: [
     { see: "process-stopped", from: "target" },
     { see: "leader-moved", from: "records" },
+    { see: "address-moved", from: "another-host" },
   ],
   pass: { ...rules, takeoverWithinMs: 12_000 },
 });
