@@ -103,6 +103,8 @@ export interface DiskFacts {
   readonly scheduler: Fact<string>;
   /** true: what was acknowledged survives a power cut, by evidence; false: the protection is there and broken, or known absent. */
   readonly powerLossProtection: Fact<boolean>;
+  /** Energy that the capacitors of an NVMe drive hold; 100: what it must hold when it is new. */
+  readonly capacitorPercent: Fact<number>;
   /** Of the disk, its partitions, and what is built on them. */
   readonly mountPoints: readonly string[];
   readonly health: DiskHealth;

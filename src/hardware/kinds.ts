@@ -1,7 +1,7 @@
 /** Saved outputs that can be read one by one: the parser of each kind, what its facts say about a host, and the checks it serves. */
 
 import type { Fact } from "../base/fact.ts";
-import { factValue, known, mapFact, unknown } from "../base/fact.ts";
+import { factValue, firstKnown, known, mapFact, unknown } from "../base/fact.ts";
 import { type Examination, examine } from "./findings/examine.ts";
 import { parseGathered } from "./gather/gathered.ts";
 import { blame } from "./gather/section-reader.ts";
@@ -77,13 +77,17 @@ export const outputKinds = {
         name: "drive",
         model: facts.model,
         media: known("nvme"),
-        powerLossProtection: mapFact<boolean, boolean>(
-          facts.volatileWriteCache,
-          () => undefined,
-          factValue(facts.volatileWriteCache)
-            ? "the drive has a cache that needs power and does not say whether it is protected"
-            : "the drive has no cache that needs power; what the kernel makes of it is not in this output",
+        powerLossProtection: firstKnown(
+          facts.ocp.powerLossProtection,
+          mapFact<boolean, boolean>(
+            facts.volatileWriteCache,
+            () => undefined,
+            factValue(facts.volatileWriteCache)
+              ? "the drive has a cache that needs power and does not say whether it is protected"
+              : "the drive has no cache that needs power; what the kernel makes of it is not in this output",
+          ),
         ),
+        capacitorPercent: facts.ocp.capacitorPercent,
         health: facts.health,
       }),
     checks: diskChecks,
@@ -188,6 +192,7 @@ function withDisk(blank: HostFacts, some: Partial<DiskFacts> & { readonly name: 
     writeCache: no,
     scheduler: no,
     powerLossProtection: no,
+    capacitorPercent: no,
     mountPoints: [],
     health: { passed: no, problems: no, percentUsed: no, powerOnHours: no },
     ...some,

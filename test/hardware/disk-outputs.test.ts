@@ -61,6 +61,93 @@ const expected: Readonly<Record<string, Expectation>> = {
     }),
     ["disk-failing critical", "ssd-without-power-loss-protection unknown"],
   ],
+  "nvme ocp text: capacitors as they should be": [
+    some({
+      document: known("ocp smart-add-log"),
+      ocp: {
+        capacitorPercent: known(121),
+        powerLossProtection: known(true),
+        systemPercentUsed: known(2),
+        powerLosses: known(31),
+        problems: known([]),
+      },
+    }),
+    // Its smart-log says whether it is well.
+    ["disk-failing unknown"],
+  ],
+  "nvme ocp text: a drive without capacitors": [
+    some({
+      ocp: some({
+        capacitorPercent: { unknown: "the drive says that it has no capacitors" },
+        powerLossProtection: known(false),
+        problems: known([]),
+      }),
+    }),
+    ["disk-failing unknown", "ssd-without-power-loss-protection warning"],
+  ],
+  "nvme ocp text: capacitors printed as no number": [
+    some({
+      ocp: some({
+        capacitorPercent: { unknown: "nvme ocp does not print it" },
+        powerLossProtection: { unknown: "nvme ocp does not print it" },
+        powerLosses: known(31),
+        problems: { unknown: "nvme ocp does not print it" },
+      }),
+    }),
+    ["disk-failing unknown", "ssd-without-power-loss-protection unknown"],
+  ],
+  "nvme ocp text: the same page with another identifier": [
+    some({
+      document: known("ocp smart-add-log"),
+      ocp: some({
+        capacitorPercent: { unknown: "nvme ocp: the page does not carry the identifier of OCP" },
+        powerLossProtection: { unknown: "nvme ocp: the page does not carry the identifier of OCP" },
+      }),
+    }),
+    ["disk-failing unknown", "ssd-without-power-loss-protection unknown"],
+  ],
+  "nvme ocp text with colons: capacitors that hold too little": [
+    some({
+      ocp: {
+        capacitorPercent: known(0),
+        powerLossProtection: known(false),
+        systemPercentUsed: known(104),
+        powerLosses: known(7),
+        problems: known([
+          "the capacitors hold less than a stop without loss takes",
+          "3 reads that nothing could correct",
+          "2 stops at which not everything was saved",
+          "104 % of the rated life of its own area used",
+        ]),
+      },
+    }),
+    ["disk-failing warning", "ssd-without-power-loss-protection warning"],
+  ],
+  "nvme ocp JSON: names with blanks": [
+    some({
+      document: known("ocp smart-add-log"),
+      ocp: {
+        capacitorPercent: known(100),
+        powerLossProtection: known(true),
+        systemPercentUsed: known(1),
+        powerLosses: known(2),
+        problems: known([]),
+      },
+    }),
+    ["disk-failing unknown"],
+  ],
+  "nvme ocp JSON: names with underscores, stops that saved not everything": [
+    some({
+      ocp: {
+        capacitorPercent: known(97),
+        powerLossProtection: known(true),
+        systemPercentUsed: known(12),
+        powerLosses: known(19),
+        problems: known(["4 stops at which not everything was saved"]),
+      },
+    }),
+    ["disk-failing warning"],
+  ],
   "lsblk: new types, a mount below a volume": [
     known([
       some({ name: "vg-data", type: "lvm", mountPoints: ["/var/lib/postgresql"] }),

@@ -37,6 +37,7 @@ const ssd = (some: Partial<DiskFacts>): HostFacts => ({
       writeCache: known("write back"),
       scheduler: no,
       powerLossProtection: known(false),
+      capacitorPercent: no,
       mountPoints: ["/", "/boot"],
       health: { passed: no, problems: no, percentUsed: no, powerOnHours: no },
       ...some,

@@ -1,6 +1,7 @@
 /** Single drives and arrays of the kernel: failing, and losing writes in a power cut. */
 import { factValue, reasonOf, seenOf } from "../../base/fact.ts";
 import type { DiskFacts, HostFacts } from "../host-facts.ts";
+import { noCapacitors } from "../parse/nvme-ocp.ts";
 import { bad, type CheckContext, good, unjudged, type Verdict } from "./verdict.ts";
 
 export function diskFindings(host: HostFacts, context: CheckContext): Verdict[] {
@@ -65,16 +66,23 @@ function powerLoss(disk: DiskFacts, isUnderStore: boolean): Verdict[] {
         disk.name,
       ),
     ];
+  const capacitors = factValue(disk.capacitorPercent);
+  const hasNone = reasonOf(disk.capacitorPercent) === noCapacitors;
+  const lack = hasNone ? "not there" : "not working";
   return [
     bad(
       id,
       isUnderStore ? "critical" : "warning",
       {
         reason: isUnderStore
-          ? "the record store lies on a drive whose power-loss protection is not working"
-          : "the drive's power-loss protection is not working",
+          ? `the record store lies on a drive whose power-loss protection is ${lack}`
+          : `the drive's power-loss protection is ${lack}`,
         action: "replace the drive, or move what must not be lost to one with working capacitors",
-        evidence: "the drive's own test of its capacitors failed",
+        evidence: hasNone
+          ? noCapacitors
+          : capacitors === undefined
+            ? "the drive's own test of its capacitors failed"
+            : `its capacitors hold ${capacitors} % of what they should`,
       },
       disk.name,
     ),

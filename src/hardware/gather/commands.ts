@@ -146,6 +146,13 @@ export const gatherCommands: readonly GatherCommand[] = [
     argv: ["nvme", "smart-log", "/dev/$disk", "-o", "json"],
     forDisks: "nvme*n*",
   },
+  // A drive without this page refuses it, and says so.
+  {
+    name: "nvme-ocp",
+    limitSeconds: 10,
+    argv: ["nvme", "ocp", "smart-add-log", "/dev/$disk", "-o", "json"],
+    forDisks: "nvme*n*",
+  },
   { name: "raid-cards", limitSeconds: 5, argv: shell(raidScript) },
   {
     name: "storcli",

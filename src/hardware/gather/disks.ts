@@ -15,6 +15,7 @@ import type { DiskFacts, DiskMedia } from "../host-facts.ts";
 import { parseBlockQueues, type QueueFacts } from "../parse/device-files.ts";
 import { type BlockDevice, parseLsblk } from "../parse/lsblk.ts";
 import { type NvmeFacts, parseNvme } from "../parse/nvme.ts";
+import type { OcpFacts } from "../parse/nvme-ocp.ts";
 import { parseSmartctl, type SmartctlFacts } from "../parse/smartctl.ts";
 import type { SectionReader } from "./section-reader.ts";
 
@@ -30,18 +31,25 @@ export function disksOf(reader: SectionReader): ListFact<DiskFacts> {
       const smart = reader.read(`smartctl:${name}`, parseSmartctl);
       const id = reader.read(`nvme-id:${name}`, parseNvme);
       const log = reader.read(`nvme-smart:${name}`, parseNvme);
-      return toDisk(queue, device, "unknown" in tree ? tree.unknown : "", smart, id, log);
+      const { ocp } = reader.read(`nvme-ocp:${name}`, parseNvme);
+      return toDisk(queue, device, "unknown" in tree ? tree.unknown : "", { smart, id, log, ocp });
     });
   return listFact(disks, output.isWhole, "the list of disks was cut");
+}
+
+/** What the tools say about one drive. */
+interface DriveOutputs {
+  readonly smart: SmartctlFacts;
+  readonly id: NvmeFacts;
+  readonly log: NvmeFacts;
+  readonly ocp: OcpFacts;
 }
 
 function toDisk(
   queue: QueueFacts,
   device: BlockDevice | undefined,
   noDevice: string,
-  smart: SmartctlFacts,
-  id: NvmeFacts,
-  log: NvmeFacts,
+  { smart, id, log, ocp }: DriveOutputs,
 ): DiskFacts {
   const missing = unknown(noDevice || `lsblk does not list ${queue.name}`);
   const isNvme = queue.name.startsWith("nvme");
@@ -56,11 +64,12 @@ function toDisk(
     media,
     writeCache: queue.writeCache,
     scheduler: queue.scheduler,
-    powerLossProtection: protectionOf(queue, media, smart, id),
+    powerLossProtection: protectionOf(queue, media, { smart, id, ocp }),
+    capacitorPercent: isNvme ? ocp.capacitorPercent : unknown("only NVMe drives are asked for it"),
     mountPoints: device?.mountPoints ?? [],
     health: {
       passed: isNvme ? firstKnown(smart.health.passed, log.health.passed) : smart.health.passed,
-      problems: problemsOf(smart, isNvme ? log : undefined),
+      problems: problemsOf(smart, isNvme ? { log, ocp } : undefined),
       percentUsed: isNvme
         ? firstKnown(smart.health.percentUsed, log.health.percentUsed)
         : smart.health.percentUsed,
@@ -71,10 +80,14 @@ function toDisk(
   };
 }
 
-/** Two tools may look at the same drive: what either holds against it counts. */
-function problemsOf(smart: SmartctlFacts, log: NvmeFacts | undefined): ListFact<string> {
-  const lists = [smart.health.problems, ...(log ? [log.health.problems] : [])];
-  const seen = [...new Set(lists.flatMap((list) => [...seenOf(list)]))];
+/** Two tools may look at the same drive: what either holds against it counts, and what is in the page of OCP. */
+function problemsOf(
+  smart: SmartctlFacts,
+  nvme: Pick<DriveOutputs, "log" | "ocp"> | undefined,
+): ListFact<string> {
+  const lists = [smart.health.problems, ...(nvme ? [nvme.log.health.problems] : [])];
+  const all = [...lists, ...(nvme ? [nvme.ocp.problems] : [])];
+  const seen = [...new Set(all.flatMap((list) => [...seenOf(list)]))];
   if (lists.some((list) => "known" in list)) return known(seen);
   return listFact(seen, false, lists.map((list) => ("unknown" in list ? list.unknown : "")).join("; "));
 }
@@ -97,15 +110,17 @@ function mediaOf(queue: QueueFacts, model: string): Fact<DiskMedia> {
 function protectionOf(
   queue: QueueFacts,
   media: Fact<DiskMedia>,
-  smart: SmartctlFacts,
-  id: NvmeFacts,
+  { smart, id, ocp }: Pick<DriveOutputs, "smart" | "id" | "ocp">,
 ): Fact<boolean> {
   if (factValue(media) === "virtual") return unknown("a virtual disk: only the host below knows");
   if (isKnown(smart.powerLossProtection)) return smart.powerLossProtection;
   const isThrough = factValue(queue.writeCache) === "write through";
   if (queue.name.startsWith("nvme")) {
+    // Whatever else is said: without charge nothing is protected.
+    if (factValue(ocp.capacitorPercent) === 0) return known(false);
     // The kernel's word alone may have been written there by hand, so the drive must say it too.
     if (isThrough && factValue(id.volatileWriteCache) === false) return known(true);
+    if (isKnown(ocp.powerLossProtection)) return ocp.powerLossProtection;
     if (isKnown(id.volatileWriteCache))
       return unknown("the drive has a cache that needs power and does not say whether it is protected");
     return id.volatileWriteCache;

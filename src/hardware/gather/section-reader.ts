@@ -30,6 +30,7 @@ export function sectionReader(frame: Frame): SectionReader {
 const programs: Readonly<Record<string, string>> = {
   "nvme-id": "nvme",
   "nvme-smart": "nvme",
+  "nvme-ocp": "nvme ocp",
   "chronyc-tracking": "chronyc",
   "chronyc-sources": "chronyc",
   "megacli-volumes": "megacli",

@@ -1,9 +1,22 @@
-/** `nvme id-ctrl`, `nvme smart-log` and `nvme list`, all with `-o json`: one reader, told apart by their fields. */
-import { type Fact, fromValue, known, type ListFact, unknown } from "../../base/fact.ts";
+/**
+ * `nvme id-ctrl`, `nvme smart-log` and `nvme list`, all with `-o json`, and `nvme ocp smart-add-log`,
+ * text or JSON: one reader, told apart by their fields.
+ */
+import {
+  type Fact,
+  fromValue,
+  known,
+  type ListFact,
+  listFact,
+  reasonOf,
+  seenOf,
+  unknown,
+} from "../../base/fact.ts";
 import type { DiskHealth } from "../host-facts.ts";
 import { asArray, asNumber, asText, at, entriesOf, jsonIn } from "../json.ts";
 import type { Output } from "../output.ts";
 import { problemsOf, wear } from "../smart-health.ts";
+import { noOcp, type OcpFacts, ocpOfJson, ocpOfText } from "./nvme-ocp.ts";
 
 export interface NvmeDevice {
   /** "/dev/nvme0n1". */
@@ -13,17 +26,21 @@ export interface NvmeDevice {
 }
 
 export interface NvmeFacts {
-  readonly document: Fact<"id-ctrl" | "smart-log" | "list">;
+  readonly document: Fact<"id-ctrl" | "smart-log" | "list" | "ocp smart-add-log">;
   readonly model: Fact<string>;
   /** Bit 0 of `vwc`: writes may sit in memory that needs power until they are flushed. */
   readonly volatileWriteCache: Fact<boolean>;
   readonly health: DiskHealth;
+  readonly ocp: OcpFacts;
   readonly devices: ListFact<NvmeDevice>;
 }
 
 export function parseNvme(output: Output): NvmeFacts {
   const json = jsonIn(output);
-  if ("unknown" in json) return nothing(`nvme: ${json.unknown}`);
+  if ("unknown" in json) {
+    const text = ocpOfText(output);
+    return text ? withOcp(text) : nothing(`nvme: ${json.unknown}`);
+  }
   const document = json.known;
   if (at(document, "vwc") !== undefined) {
     const vwc = asNumber(at(document, "vwc"));
@@ -41,7 +58,15 @@ export function parseNvme(output: Output): NvmeFacts {
     return { ...nothing("this is smart-log"), document: known("smart-log"), health: healthOf(document) };
   if (Array.isArray(at(document, "Devices")))
     return { ...nothing("this is a list"), document: known("list"), devices: known(devicesOf(document)) };
-  return nothing("nvme: neither id-ctrl nor smart-log nor list");
+  const ocp = ocpOfJson(document);
+  return ocp ? withOcp(ocp) : nothing("nvme: neither id-ctrl nor smart-log nor list nor ocp smart-add-log");
+}
+
+/** Other counters of the drive's health are in its smart-log. */
+function withOcp(ocp: OcpFacts): NvmeFacts {
+  const { health, ...rest } = nothing("this is ocp smart-add-log");
+  const problems = listFact(seenOf(ocp.problems), false, reasonOf(health.passed) ?? "");
+  return { ...rest, document: known("ocp smart-add-log"), health: { ...health, problems }, ocp };
 }
 
 function nothing(reason: string): NvmeFacts {
@@ -51,6 +76,7 @@ function nothing(reason: string): NvmeFacts {
     model: no,
     volatileWriteCache: no,
     health: { passed: no, problems: no, percentUsed: no, powerOnHours: no },
+    ocp: noOcp(reason),
     devices: no,
   };
 }

@@ -16,6 +16,24 @@ ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE
 ${rows}
 `;
 
+/** The page as newer versions of nvme-cli print it for people: tabs, and no colons. */
+const ocpText = (capacitors: string, id = "0xafd514c97c6f4f9ca4f2bfea2810afc5") => `SMART Cloud Attributes :-
+  Physical media units written -\t\t1203948109312
+  Bad user nand blocks - Raw\t\t\t4
+  Bad user nand blocks - Normalized\t\t100
+  Uncorrectable read error count\t\t0
+  System data percent used\t\t\t2
+  Current throttling status\t\t\t0x0
+  Incomplete shutdowns\t\t\t\t0
+  Percent free blocks\t\t\t\t97
+  Capacitor health\t\t\t\t${capacitors}
+  PLP start count\t\t\t\t31
+  Endurance estimate\t\t\t\t8760000000000000
+  Log page version\t\t\t\t3
+  Log page GUID\t\t\t\t\t${id}
+  Errata Version Field                          0
+`;
+
 export const diskOutputs: readonly SavedOutput[] = [
   {
     name: "smartctl: a disk that says it fails",
@@ -73,6 +91,57 @@ export const diskOutputs: readonly SavedOutput[] = [
       percent_used: "101.0",
       media_errors: "17",
       power_on_hours: "24,424",
+    }),
+  },
+  { name: "nvme ocp text: capacitors as they should be", kind: "nvme", text: ocpText("121") },
+  { name: "nvme ocp text: a drive without capacitors", kind: "nvme", text: ocpText("65535") },
+  { name: "nvme ocp text: capacitors printed as no number", kind: "nvme", text: ocpText("-3") },
+  {
+    name: "nvme ocp text: the same page with another identifier",
+    kind: "nvme",
+    text: ocpText("100", "0x00112233445566778899aabbccddeeff"),
+  },
+  {
+    name: "nvme ocp text with colons: capacitors that hold too little",
+    kind: "nvme",
+    text: `SMART Cloud Attributes:
+  Bad user nand blocks - raw:             12
+  Uncorrectable read error count:         3
+  System data percent used:               104
+  Incomplete shutdowns:                   2
+  Percent free blocks:                    41
+  Capacitor health:                       0
+  PLP start count:                        7
+  Log page GUID:                          0xafd514c97c6f4f9ca4f2bfea2810afc5
+`,
+  },
+  {
+    name: "nvme ocp JSON: names with blanks",
+    kind: "nvme",
+    text: JSON.stringify({
+      "Physical media units written": { hi: 0, lo: 5_301_112 },
+      "Bad user nand blocks": { raw: 0, normalized: 100 },
+      "Uncorrectable read error count": 0,
+      "System data percent used": 1,
+      "Incomplete shutdowns": 0,
+      "Percent free blocks": 99,
+      "Capacitor health": 100,
+      "PLP start count": 2,
+      "Log page version": 2,
+      "Log page GUID": "0xafd514c97c6f4f9ca4f2bfea2810afc5",
+    }),
+  },
+  {
+    name: "nvme ocp JSON: names with underscores, stops that saved not everything",
+    kind: "nvme",
+    text: JSON.stringify({
+      uncorrectable_read_errors: 0,
+      system_data_percent_used: 12,
+      incomplete_shutdowns: 4,
+      percent_free_blocks: 88,
+      capacitor_health: 97,
+      plp_start_count: "19",
+      log_page_guid: "0xAFD514C97C6F4F9CA4F2BFEA2810AFC5",
     }),
   },
   {

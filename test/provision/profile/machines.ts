@@ -108,6 +108,7 @@ function disk(name: string, turns: boolean): DiskFacts {
     writeCache: notRead,
     scheduler: notRead,
     powerLossProtection: notRead,
+    capacitorPercent: notRead,
     mountPoints: [],
     health: { passed: notRead, problems: notRead, percentUsed: notRead, powerOnHours: notRead },
   };
