@@ -20,7 +20,12 @@ import {
   unacceptedTests,
 } from "../store/watch/outbox.ts";
 import { activeSilences } from "../store/watch/silence.ts";
-import { noteWatchmanPass, noteWatchmanStart, type WatchmanIdentity } from "../store/watch/watchman-row.ts";
+import {
+  noteWatchmanEnd,
+  noteWatchmanPass,
+  noteWatchmanStart,
+  type WatchmanIdentity,
+} from "../store/watch/watchman-row.ts";
 import type { BookAlert, Observation, Outgoing } from "./alert.ts";
 import { advanceBook, type BookStep } from "./alert-book.ts";
 import { groupKeys } from "./alert-group.ts";
@@ -130,6 +135,7 @@ export class AlertDesk implements AlertSink {
 
   async close(): Promise<void> {
     await this.settled();
+    if (this.#graceUntil) await noteWatchmanEnd(this.#db, this.#who);
   }
 
   /** @returns undefined when the store would not have it */

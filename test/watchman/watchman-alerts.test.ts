@@ -55,7 +55,11 @@ spec:
   await acquireLeadership(desk.db, { holder, node: "s1", host: "h" }, 60_000);
   await until(() => about("resolved") === 1, { what: "the end" });
   expect(about("open")).toBe(1);
+  // One that was killed keeps its process in its row, one that was asked to end does not.
+  const pids = () => desk.rows("SELECT pid FROM escapement.watchman");
+  expect(await pids()).toEqual([{ pid: next.pid }]);
   next.kill("SIGTERM");
   expect(await next.exited, next.stdout()).toMatchObject({ code: 0 });
+  expect(await pids()).toEqual([{ pid: 0 }]);
   expect(victim.stdout() + next.stdout()).not.toMatch(/key of the tests/);
 });

@@ -44,6 +44,8 @@ export interface WatchmanLook {
   readonly host: string;
   readonly version: string;
   readonly passMsAgo: number;
+  /** It has ended because somebody asked it to. */
+  readonly stopped: boolean;
 }
 
 export interface ClusterLook {
@@ -122,7 +124,8 @@ async function executors(db: Queryable): Promise<ExecutorLook[]> {
 
 async function watchmen(db: Queryable): Promise<WatchmanLook[]> {
   const { rows } = await db.query<WatchmanLook>(
-    `SELECT node, host, version, (extract(epoch FROM clock_timestamp() - last_pass_at) * 1000)::double precision AS "passMsAgo"
+    `SELECT node, host, version, (extract(epoch FROM clock_timestamp() - last_pass_at) * 1000)::double precision AS "passMsAgo",
+       pid = 0 AS stopped
      FROM escapement.watchman ORDER BY node`,
   );
   return rows;

@@ -1,4 +1,5 @@
 /** The row of one watchman: that it lives, and until when it is in its start-up grace. */
+import { sleep } from "../../base/monotonic.ts";
 import type { Queryable } from "../database.ts";
 
 export interface WatchmanIdentity {
@@ -30,6 +31,19 @@ export async function noteWatchmanStart(
     [who.node, who.host, who.pid, who.version, now, graceMs],
   );
   return rows[0]!.graceUntil;
+}
+
+/** Nobody waits longer for a note that only people read. */
+const endNoteMs = 2_000;
+
+/**
+ * Notes an end that was asked for: a row without a process is how it differs from
+ * one that has died. Never throws; a store that is away does not hold up the end.
+ */
+export async function noteWatchmanEnd(db: Queryable, { node, pid }: WatchmanIdentity): Promise<void> {
+  const statement = "UPDATE escapement.watchman SET pid = 0 WHERE node = $1 AND pid = $2";
+  const noted = db.query(statement, [node, pid]).catch(() => {});
+  await Promise.race([noted, sleep(endNoteMs)]);
 }
 
 export async function noteWatchmanPass(db: Queryable, node: string, now: Date): Promise<void> {

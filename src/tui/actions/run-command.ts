@@ -20,38 +20,49 @@ export interface CommandResult {
 }
 
 /**
- * Never throws: a program that cannot be started is a result, too. It writes into
- * files and belongs to no terminal: when the screens are left, or die, a drill or
- * an apply that they have started goes on to its end.
+ * Never throws: a program that cannot be started is a result, too, and so is a
+ * machine without room for its answer. It writes into files and belongs to no
+ * terminal: when the screens are left, or die, a drill or an apply that they have
+ * started goes on to its end.
  */
-export function runOwnCommand(program: OwnProgram, args: readonly string[]): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    const folder = mkdtempSync(join(tmpdir(), "escapement-ui-"));
+export async function runOwnCommand(program: OwnProgram, args: readonly string[]): Promise<CommandResult> {
+  const options = args.findIndex((word) => word.startsWith("-"));
+  const words = ["escapement", ...args.slice(0, options < 0 ? 4 : options)].join(" ");
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), "escapement-ui-"));
     const [out, err] = [join(folder, "out"), join(folder, "err")];
-    const handles = [openSync(out, "w", 0o600), openSync(err, "w", 0o600)] as const;
-    const [node, ...script] = program.command;
-    const child = spawn(node, [...script, ...args, "--json"], {
-      env: { ...program.environment, NO_COLOR: "1" },
-      stdio: ["ignore", ...handles],
-      detached: true,
-    });
-    for (const handle of handles) closeSync(handle);
-    const options = args.findIndex((word) => word.startsWith("-"));
-    const words = ["escapement", ...args.slice(0, options < 0 ? 4 : options)].join(" ");
-    child.on("error", (error) => {
-      rmSync(folder, { recursive: true, force: true });
-      resolve({ ok: false, text: `✗ ${words}: ${messageOf(error)}`, stdout: "" });
-    });
-    child.on("close", (code, signal) => {
-      const [stdout, stderr] = [readFileSync(out, "utf8"), readFileSync(err, "utf8")];
-      rmSync(folder, { recursive: true, force: true });
-      if (code === 0) return resolve({ ok: true, text: `✓ ${words}: done${summary(stdout)}`, stdout });
-      const meaning = exitCodeMeaning[code as ExitCode] as string | undefined;
-      const why =
-        problem(stderr) ??
-        (signal ? `ended by ${signal}` : `${meaning ?? `ended with ${code}`}${summary(stdout)}`);
-      resolve({ ok: false, text: `✗ ${words}: ${why}`, stdout });
-    });
+    const { code, signal } = await ended(program, [...args, "--json"], out, err);
+    const [stdout, stderr] = [readFileSync(out, "utf8"), readFileSync(err, "utf8")];
+    if (code === 0) return { ok: true, text: `✓ ${words}: done${summary(stdout)}`, stdout };
+    const meaning = exitCodeMeaning[code as ExitCode] as string | undefined;
+    const why =
+      problem(stderr) ??
+      (signal ? `ended by ${signal}` : `${meaning ?? `ended with ${code}`}${summary(stdout)}`);
+    return { ok: false, text: `✗ ${words}: ${why}`, stdout };
+  } catch (error) {
+    return { ok: false, text: `✗ ${words}: ${messageOf(error)}`, stdout: "" };
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function ended(
+  { command: [node, ...script], environment }: OwnProgram,
+  args: readonly string[],
+  out: string,
+  err: string,
+): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
+  const handles = [openSync(out, "w", 0o600), openSync(err, "w", 0o600)] as const;
+  const child = spawn(node, [...script, ...args], {
+    env: { ...environment, NO_COLOR: "1" },
+    stdio: ["ignore", ...handles],
+    detached: true,
+  });
+  for (const handle of handles) closeSync(handle);
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => resolve({ code, signal }));
   });
 }
 

@@ -2,6 +2,7 @@
 import type { ClusterLook } from "../../store/ui/cluster-look.ts";
 import type { Tone } from "../text/line.ts";
 import type { HostInspection, Inspection } from "./host-inspection.ts";
+import { watchmanState } from "./watchmen.ts";
 
 export interface HostRow {
   readonly key: string;
@@ -29,9 +30,6 @@ export interface HostRow {
 
 type Process = Omit<HostRow, "inspection">;
 
-/** A watchman that has not looked for so long has ended, or hangs. */
-export const watchmanSilentMs = 120_000;
-
 /** Worse than this is worth a look, and worse than that is wrong: the bounds of the clock rules. */
 const offsetBoundsMs = { look: 100, wrong: 1_000 };
 
@@ -51,9 +49,11 @@ export function clocksOf(
       ({ state, leaseLeftMs }) => state !== "stopped" && state !== "reaped" && leaseLeftMs > 0,
     ),
   ];
+  const size = ({ offsetMs }: { readonly offsetMs: number | null }) =>
+    offsetMs === null ? -1 : Math.abs(offsetMs);
   return live
     .map(({ node, offsetMs }) => ({ node, offsetMs, tone: clockTone(offsetMs) }))
-    .sort((a, b) => Math.abs(b.offsetMs ?? -1) - Math.abs(a.offsetMs ?? -1));
+    .sort((a, b) => size(b) - size(a));
 }
 
 export function hostRows(look: ClusterLook, inspection: Inspection | undefined): HostRow[] {
@@ -68,8 +68,20 @@ export function hostRows(look: ClusterLook, inspection: Inspection | undefined):
   return [...processes, ...others].map((one) => ({ ...one, inspection: byHost.get(one.host) ?? null }));
 }
 
+/** What neither a host without a process nor a watchman tells of itself. */
+const untold = {
+  pid: null,
+  offsetMs: null,
+  time: "",
+  running: null,
+  slots: null,
+  startedAt: null,
+  drained: false,
+} as const;
+
 function bareRow(host: string): Process {
   return {
+    ...untold,
     key: `host ${host}`,
     node: host,
     host,
@@ -78,14 +90,7 @@ function bareRow(host: string): Process {
     tone: "muted",
     sign: "·",
     version: "",
-    pid: null,
-    offsetMs: null,
-    time: "",
-    running: null,
-    slots: null,
-    startedAt: null,
     note: "of the inventory",
-    drained: false,
   };
 }
 
@@ -151,24 +156,18 @@ function executorRow(one: ClusterLook["executors"][number]): Process {
 }
 
 function watchmanRow(one: ClusterLook["watchmen"][number]): Process {
-  const alive = one.passMsAgo < watchmanSilentMs;
+  const { state, tone, sign, looked } = watchmanState(one);
   return {
+    ...untold,
     key: `watchman ${one.node}`,
     node: one.node,
     host: one.host,
     role: "watchman",
-    health: alive ? "watches" : "silent",
-    tone: alive ? "good" : "bad",
-    sign: alive ? "✓" : "✗",
+    health: state,
+    tone,
+    sign,
     version: one.version,
-    pid: null,
-    offsetMs: null,
-    time: "",
-    running: null,
-    slots: null,
-    startedAt: null,
-    note: `looked ${Math.max(0, Math.round(one.passMsAgo / 1_000))} s ago`,
-    drained: false,
+    note: looked,
   };
 }
 

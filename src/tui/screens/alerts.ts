@@ -1,5 +1,7 @@
 /** Screen 6: what is open, worst first; the chosen one in full below. */
+import type { WatchmanLook } from "../../store/ui/cluster-look.ts";
 import type { AlertLook } from "../../store/ui/records-look.ts";
+import { bestWatchman, watchmanState } from "../data/watchmen.ts";
 import { fitsFilter } from "../state/list.ts";
 import { type ListState, listOf, type State, storeNow } from "../state/state.ts";
 import { type Line, line, type Span, span, type Tone, wrap } from "../text/line.ts";
@@ -75,14 +77,9 @@ function drawAlerts(state: State, area: Area, list: ListState): Line[] {
             : line(span("✓ ", "good"), "no open alert"),
         ]
       : alertLines(state, rows, area.width - 4, height - 3, list);
-  const watchman = state.picture.cluster?.value.watchmen[0];
+  const watchman = bestWatchman(state.picture.cluster?.value.watchmen ?? []);
   const note = watchman
-    ? line(
-        span(
-          `watchman ${watchman.node} looked ${coarse(Math.max(0, watchman.passMsAgo))} ago`,
-          watchman.passMsAgo < 120_000 ? "muted" : "bad",
-        ),
-      )
+    ? watchmanLine(watchman)
     : line(span("no watchman looks: silence means nothing", "bad"));
   const chosen = rows.rows[list.index];
   return [
@@ -100,6 +97,13 @@ function drawAlerts(state: State, area: Area, list: ListState): Line[] {
       detailLines(chosen, area.width - 4),
     ),
   ];
+}
+
+/** Alerts are as old as the last look of whoever raises them. */
+function watchmanLine(watchman: WatchmanLook): Line {
+  const { state, tone, looked } = watchmanState(watchman);
+  const said = state === "watches" ? looked : `${state}, ${looked}`;
+  return line(span(`watchman ${watchman.node} ${said}`, state === "watches" ? "muted" : tone));
 }
 
 function alertLines(

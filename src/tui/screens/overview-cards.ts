@@ -1,15 +1,13 @@
-/** The cards of the overview: today's count, the cluster in six lines, and the three books. */
-import { countBound } from "../../store/ui/cluster-look.ts";
-import { itemsOf, scoreOf } from "../data/checklist-items.ts";
+/** The cards of the overview: today's count, and the cluster in six lines. */
+import { countBound, type WatchmanLook } from "../../store/ui/cluster-look.ts";
 import { allOf } from "../data/day.ts";
-import { latestOfClasses } from "../data/drill-history.ts";
-import { clocksOf, watchmanSilentMs } from "../data/host-rows.ts";
+import { clocksOf } from "../data/host-rows.ts";
+import { bestWatchman, watchmanState } from "../data/watchmen.ts";
 import { type State, storeNow } from "../state/state.ts";
 import { bar } from "../text/chart.ts";
 import { type Line, line, pad, type Span, span, type Tone } from "../text/line.ts";
 import { field } from "../text/panel.ts";
-import { away, bounded, coarse, count, offsetText } from "../text/time-text.ts";
-import { signOf, toneOf } from "./status-text.ts";
+import { bounded, coarse, count, offsetText } from "../text/time-text.ts";
 
 const waiting: Line = line(span("…", "muted"));
 
@@ -102,8 +100,7 @@ export function clusterLines(state: State, width: number): Line[] {
   );
   const gone = executors.length - live.length;
   const slots = live.reduce((sum, one) => sum + one.slots, 0);
-  const worst = clocksOf(look)[0];
-  const watch = watchmen[0];
+  const clocks = clocksOf(look);
   return [
     field("leader", lead, label),
     field("standby", line(...standby.spans, span("  "), ...vip), label),
@@ -132,31 +129,35 @@ export function clusterLines(state: State, width: number): Line[] {
       ),
       label,
     ),
-    field(
-      "clocks",
-      worst
-        ? line(
-            span(worst.offsetMs === null ? "? unknown" : `worst ${offsetText(worst.offsetMs)}`, worst.tone),
-            span(`  ${worst.node}`, "muted"),
-          )
-        : line(span("? nobody has measured", "warn")),
-      label,
-    ),
-    field(
-      "watchman",
-      watch
-        ? line(
-            span(
-              watch.passMsAgo < watchmanSilentMs ? "✓ " : "✗ ",
-              watch.passMsAgo < watchmanSilentMs ? "good" : "bad",
-            ),
-            watch.node,
-            span(`  looked ${coarse(Math.max(0, watch.passMsAgo))} ago`, "muted"),
-          )
-        : line(span("! none has looked", "warn")),
-      label,
-    ),
+    field("clocks", clockLine(clocks), label),
+    field("watchman", watchmanLine(watchmen), label),
   ];
+}
+
+/** The worst that is known, and how many are not. */
+function clockLine(clocks: ReturnType<typeof clocksOf>): Line {
+  const unknown = clocks.filter(({ offsetMs }) => offsetMs === null).length;
+  const [worst] = clocks;
+  if (!worst || worst.offsetMs === null) return line(span("? nobody has measured", "warn"));
+  return line(
+    span(`worst ${offsetText(worst.offsetMs)}`, worst.tone),
+    span(`  ${worst.node}`, "muted"),
+    span(unknown > 0 ? `, ? ${unknown} not measured` : "", "warn"),
+  );
+}
+
+function watchmanLine(watchmen: readonly WatchmanLook[]): Line {
+  const best = bestWatchman(watchmen);
+  if (!best) return line(span("! none has looked", "warn"));
+  const { state, tone, sign, looked } = watchmanState(best);
+  const others = watchmen.filter((one) => one !== best && watchmanState(one).state !== "watches").length;
+  return line(
+    span(`${sign} `, tone),
+    best.node,
+    span(state === "watches" ? "" : ` ${state}`, tone),
+    span(`  ${looked}`, "muted"),
+    span(others > 0 ? `, ${others} not` : "", "warn"),
+  );
 }
 
 function drainedSpans(drained: number): Span[] {
@@ -171,79 +172,4 @@ function vipOf(state: State): Span[] {
   const holders = asked.filter(({ holdsVirtualAddress }) => holdsVirtualAddress).map(({ node }) => node);
   if (holders.length === 1) return [span("VIP ", "muted"), span(holders[0]!)];
   return holders.length === 0 ? [span("VIP nobody", "bad")] : [span(`VIP ${holders.join(" and ")}`, "bad")];
-}
-
-/** Alerts, the latest drill of each class, and the checklist's score, in as many lines as there are. */
-export function booksLines(state: State, width: number, height: number): Line[] {
-  const now = storeNow(state);
-  if (!now) return [waiting];
-  const alerts = alertLines(state, width, now);
-  const drills = drillLines(state, now);
-  const checklist = checklistLine(state, now);
-  const room = Math.max(0, height - 1);
-  // Both get half; what one does not need the other has.
-  const half = Math.floor(room / 2);
-  const alertRoom = Math.min(alerts.length, Math.max(half, room - drills.length));
-  return [...alerts.slice(0, alertRoom), ...drills.slice(0, room - alertRoom), checklist];
-}
-
-function alertLines(state: State, width: number, now: Date): Line[] {
-  const alerts = state.picture.alerts?.value;
-  if (!alerts) return [waiting];
-  if (alerts.length === 0) return [line(span("✓ ", "good"), "no open alert")];
-  const of = (severity: string) => alerts.filter((one) => one.severity === severity).length;
-  const summary = line(
-    span(`${of("critical")} critical`, of("critical") > 0 ? "bad" : "muted"),
-    span("  "),
-    span(`${of("warning")} warning`, of("warning") > 0 ? "warn" : "muted"),
-    span(`  ${of("info")} info`, "muted"),
-  );
-  return [
-    summary,
-    ...alerts.map(({ severity, message, firstAt }) => {
-      const tone: Tone = severity === "critical" ? "bad" : severity === "warning" ? "warn" : "muted";
-      return line(
-        span(severity === "critical" ? "✗ " : "! ", tone),
-        span(pad(message, Math.max(8, width - 7))),
-        span(` ${coarse(now.getTime() - firstAt.getTime())}`, "muted"),
-      );
-    }),
-  ];
-}
-
-function drillLines(state: State, now: Date): Line[] {
-  const drills = state.picture.drills?.value;
-  if (!drills) return [waiting];
-  const halted = drills.halt
-    ? [line(span("⊘ drills are halted", "warn"), span(` by ${drills.halt.person}`, "muted"))]
-    : [];
-  const latest = latestOfClasses(drills.runs);
-  if (latest.length === 0) return [...halted, line(span("? no drill has ever run", "warn"))];
-  return [
-    ...halted,
-    ...latest.map((run) => {
-      const result = run.verdict ?? "running";
-      return line(
-        span(`${signOf(result)} `, toneOf(result)),
-        span(`${run.class} `),
-        span(
-          run.verdict ? `${result} ${away(run.startedAt, now)}` : `${run.state} now`,
-          run.verdict ? "muted" : "busy",
-        ),
-      );
-    }),
-  ];
-}
-
-function checklistLine(state: State, now: Date): Line {
-  const runs = state.picture.checklists?.value;
-  if (!runs) return waiting;
-  const latest = runs[0];
-  if (!latest) return line(span("? the checklist has never run", "warn"));
-  const { passed, asked } = scoreOf(itemsOf(latest.items));
-  return line(
-    span(`${signOf(latest.outcome)} `, toneOf(latest.outcome)),
-    span(`checklist ${passed} of ${asked}`, "strong"),
-    span(`  ${away(latest.at, now)}`, "muted"),
-  );
 }

@@ -3,8 +3,8 @@ import { formatInstant } from "../../base/instant.ts";
 import type { ClusterLook } from "../../store/ui/cluster-look.ts";
 import type { AlertLook, DrillsLook } from "../../store/ui/records-look.ts";
 import { allOf } from "../data/day.ts";
-import { watchmanSilentMs } from "../data/host-rows.ts";
 import type { JobsView } from "../data/jobs-view.ts";
+import { bestWatchman, watchmanState } from "../data/watchmen.ts";
 import { coarse } from "../text/time-text.ts";
 
 export interface WatchPicture {
@@ -38,18 +38,19 @@ export function summaryLine({ cluster, jobs, alerts, drills }: WatchPicture): st
 /** Alerts are as old as the last look of whoever raises them. */
 function watchmenParts({ watchmen }: ClusterLook): string[] {
   if (watchmen.length === 0) return ["no watchman"];
-  return watchmen.map(({ node, passMsAgo }) => {
-    const ago = coarse(Math.max(0, passMsAgo));
-    return passMsAgo < watchmanSilentMs
-      ? `watchman ${node} looked ${ago} ago`
-      : `watchman ${node} SILENT for ${ago}`;
+  return watchmen.map((one) => {
+    const { state, looked } = watchmanState(one);
+    if (state === "silent") return `watchman ${one.node} SILENT for ${coarse(one.passMsAgo)}`;
+    return `watchman ${one.node}${state === "stopped" ? " STOPPED," : ""} ${looked}`;
   });
 }
 
-/** Where every watchman is silent nobody keeps the alerts up to date. */
+/** Where no watchman watches nobody keeps the alerts up to date. */
 function alertsAsOf({ watchmen }: ClusterLook): string {
-  const freshest = Math.min(...watchmen.map(({ passMsAgo }) => passMsAgo));
-  return watchmen.length > 0 && freshest >= watchmanSilentMs ? ` as of ${coarse(freshest)} ago` : "";
+  const best = bestWatchman(watchmen);
+  return best && watchmanState(best).state !== "watches"
+    ? ` as of ${coarse(Math.max(0, best.passMsAgo))} ago`
+    : "";
 }
 
 /** What has a line of its own, by a key that does not change while it lasts. */

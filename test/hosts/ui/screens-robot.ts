@@ -14,9 +14,6 @@ import type { DrilledSite } from "../drill/drilled-site.ts";
 import type { OwnCopy } from "../playbook/own-copy.ts";
 import { shell } from "../provision/lab-targets.ts";
 
-/** Those that change a host, and a drill of whole length: only when asked for. */
-const all = process.env.ESCAPEMENT_SCREENS_ALL === "1";
-
 const password = "only-in-this-lab";
 const limitMs = 600_000;
 const patientMs = 240_000;
@@ -159,7 +156,7 @@ SQL`,
     limitMs,
   );
 
-  test.skipIf(!all)(
+  test(
     "sees facts and drift of a host, plans it, applies it",
     async () => {
       const { lab } = at();
@@ -197,7 +194,7 @@ SQL`,
     limitMs,
   );
 
-  test.skipIf(!all)(
+  test(
     "starts a drill, sees its fault, halts it, and lifts the halt",
     async () => {
       // What this file let fail on purpose is a critical alert by now, and a drill would rightly not begin.
