@@ -1,12 +1,13 @@
 /** Whoever reads the output goes away in the middle: the exit code stays that of the work. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";
 
+const program = join(process.cwd(), "bin/escapement.mjs");
 let folder: string;
 let db: Awaited<ReturnType<typeof freshDatabase>>;
 beforeAll(async () => {
@@ -31,7 +32,7 @@ afterAll(async () => {
 });
 
 async function exitCode(args: readonly string[], reader: "reads" | "is gone"): Promise<number | null> {
-  const child = spawn(process.execPath, [join(process.cwd(), "bin/escapement.mjs"), ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: folder,
     env: { ...process.env, STORE_URL: db.url },
     stdio: ["ignore", "pipe", "pipe"],
@@ -50,6 +51,22 @@ test.each([
   const expected = await exitCode(args, "reads");
   expect(expected).toBeGreaterThan(0);
   expect(await exitCode(args, "is gone")).toBe(expected);
+});
+
+test("output that finds no room is told, as something to mend outside", async () => {
+  const full = openSync("/dev/full", "w");
+  const child = spawn(process.execPath, [program, "jobs", "schema", "Job"], {
+    cwd: folder,
+    stdio: ["ignore", full, "pipe"],
+  });
+  closeSync(full);
+  let said = "";
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const [code] = await once(child, "close");
+  expect(said).toMatch(/cannot write: ENOSPC[\s\S]*is the disk full\?/);
+  expect(code).toBe(69);
 });
 
 test("what does nothing but show ends with its reader", async () => {
