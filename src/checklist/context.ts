@@ -96,8 +96,15 @@ export const defaultEvidenceAges: EvidenceAges = {
   sample: 10 * 60_000,
 };
 
+/** A standby of the record store; nothing is written to it. */
+export type StandbyProbe =
+  | { readonly state: "open"; readonly db: Queryable }
+  | { readonly state: "unreachable"; readonly reason: string };
+
 export interface CheckContext {
   readonly store: StoreProbe;
+  /** Where one was named; else the store's own view of its followers is all there is. */
+  readonly standby?: StandbyProbe;
   readonly definitions: CheckedDefinitions;
   /** Empty without an inventory: items that need hosts are unknown then. */
   readonly hosts: readonly HostProbe[];

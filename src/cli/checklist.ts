@@ -17,6 +17,7 @@ export interface ChecklistOptions extends StoreOptions, ReachOptions {
   readonly inventory?: string;
   readonly profiles?: readonly string[];
   readonly watch?: string;
+  readonly standby?: string;
   readonly item?: readonly number[];
   readonly job?: string;
   readonly format?: readonly Format[];
@@ -60,6 +61,10 @@ export function build(): Command {
     .option("-i, --inventory <file>", "the hosts (default: inventory.yaml beside the cluster file)")
     .option("--profiles <path...>", "profiles of the site, in place of those of equal names")
     .option("--watch <file>", "the watchman's file (default: watch.yaml beside the cluster file)")
+    .option(
+      "--standby <url>",
+      "a standby of the record store, asked whether it follows (default: ESCAPEMENT_STANDBY_URL)",
+    )
     .option("--item <number,...>", "only these items", itemNumbers)
     .option("--job <job>", "only this job, where an item is about jobs")
     .option("--format <name,...>", `${formatNames.join(", ")} (default: text)`, formats)

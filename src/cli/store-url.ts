@@ -37,7 +37,7 @@ export async function storeUrl(options: StoreOptions): Promise<string> {
 }
 
 /** Anything else would be taken for a host name, or silently for this machine. The value may hold a password: it is not shown. */
-function requireUrl(url: string, from: string): string {
+export function requireUrl(url: string, from: string): string {
   if (/^postgres(ql)?:\/\//.test(url)) return url;
   throw new EscapementError("E_BAD_VALUE", {
     option: from,

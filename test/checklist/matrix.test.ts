@@ -223,13 +223,14 @@ describe("a source of evidence is cut off", () => {
       4: "unknown",
       5: "unknown",
       6: "unknown",
+      8: "unknown",
       9: "unknown",
       14: "unknown",
     });
   });
 
   it.each<[string, readonly number[], () => Change]>([
-    ["no hosts", [2, 8, 9], () => ({ hosts: [] })],
+    ["no hosts", [2, 8, 9, 10], () => ({ hosts: [] })],
     ["one host that cannot be reached", [2, 9, 10], () => ({ hosts: goodHosts({ "exec-2": lost() }) })],
     [
       "the watchman's host cannot be reached",

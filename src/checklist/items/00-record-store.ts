@@ -8,6 +8,7 @@ import type { ChecklistItem, Result } from "../item.ts";
 import { countedTables, failedSince, lastGood } from "./backup-rows.ts";
 import { days } from "./drill-passes.ts";
 import { inParts, openStore } from "./parts.ts";
+import { type LagLimits, standbyFollows } from "./standby.ts";
 import { clusterScope, queryEvidence, result } from "./verdicts.ts";
 
 /** Where the watch file says nothing. */
@@ -19,15 +20,18 @@ export const recordStore: ChecklistItem<CheckContext> = {
   id: "record-store",
   question: "Does a standby follow the record store, and was a backup of it restored lately?",
   why: "Schedulers stand in for each other, and all of them depend on one database. A backup that nobody has restored is a hope.",
-  how: "The server's own view of who follows it: streaming, replaying, and not far behind. The records of backups, and of restores whose rows were counted table by table.",
+  how: "The server's own view of who follows it: streaming, replaying, and not far behind; or a standby that is named by its URL, which must be a copy of this server and come to where it is. The records of backups, and of restores whose rows were counted table by table.",
   check: (context) =>
     inParts(context, {
+      "the standby": () => standbyFollows(context, lagLimits(context)),
       "who follows the store": () => followers(context),
       "the records of backups": () => backups(context),
     }),
 };
 
 async function followers(context: CheckContext): Promise<Result[]> {
+  // A standby that was named answers for itself.
+  if (context.standby) return [];
   const looked = await readFollowers(openStore(context));
   const evidence = [queryEvidence(context, looked)];
   const scope = clusterScope(context);
@@ -38,7 +42,7 @@ async function followers(context: CheckContext): Promise<Result[]> {
   if (receivers.length > 0 && receivers.every(({ state }) => state === null))
     return [
       result(scope, "unknown", "this login may not see how far followers are", evidence, {
-        todo: "grant it pg_read_all_stats",
+        todo: "grant it pg_read_all_stats, or name the standby: --standby URL",
       }),
     ];
   const problems = receivers.map((row) => ({ row, problem: problemOf(context, row) }));
@@ -61,10 +65,13 @@ async function followers(context: CheckContext): Promise<Result[]> {
   return [result(scope, "fail", message, evidence, { todo })];
 }
 
-function problemOf(context: CheckContext, row: FollowerRow): string | undefined {
+function lagLimits(context: CheckContext): LagLimits {
   const limits = context.definitions.watch?.definition.thresholds;
-  const mostMs = limits?.replicaLag ?? usualLagMs;
-  const mostBytes = limits?.replicaLagSize ?? usualLagBytes;
+  return { ms: limits?.replicaLag ?? usualLagMs, bytes: limits?.replicaLagSize ?? usualLagBytes };
+}
+
+function problemOf(context: CheckContext, row: FollowerRow): string | undefined {
+  const { ms: mostMs, bytes: mostBytes } = lagLimits(context);
   if (row.state !== "streaming") return `is ${row.state ?? "in a state nobody may see"}`;
   if (row.behindBytes === null) return "receives and replays nothing";
   if (row.isSameHost) return "is on the store's own host and is lost with it";

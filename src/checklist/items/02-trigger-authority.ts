@@ -11,7 +11,8 @@ import type { CheckContext, HostProbe } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
 import { type Gathered, gatherSections } from "./host-sections.ts";
 import { schedulersOf, startsJob, triggerScript, triggersOf, unreadOf } from "./other-triggers.ts";
-import { inParts, openStore } from "./parts.ts";
+import { inParts, merged, openStore } from "./parts.ts";
+import { unlistedHosts } from "./unlisted-hosts.ts";
 import {
   clusterScope,
   commandEvidence,
@@ -40,12 +41,16 @@ export const triggerAuthority: ChecklistItem<CheckContext> = {
       "the hosts": async () => noHosts(context),
     });
     const known = await livingSchedulers(context);
+    const hostNames = new Set<string>();
     const hosts = await Promise.all(
       context.hosts.map((host) =>
-        inParts(context, { "its triggers": () => scan(context, host, known) }, hostScope(host)),
+        inParts(context, { "its triggers": () => scan(context, host, known, hostNames) }, hostScope(host)),
       ),
     );
-    return [...cluster, ...hosts.flat()];
+    const others = await inParts(context, {
+      "the hosts of the records": () => unlistedHosts(context, hostNames),
+    });
+    return merged([...cluster, ...others, ...hosts.flat()]);
   },
 };
 
@@ -109,6 +114,18 @@ async function epochs(context: CheckContext): Promise<Result[]> {
         { todo: "escapement diagnose duplicates" },
       ),
     ];
+  if (planned === 0)
+    return [
+      result(
+        scope,
+        "unknown",
+        "no execution was planned in the window: their order shows nothing",
+        evidence,
+        {
+          todo: "let a job fire once, then look again",
+        },
+      ),
+    ];
   return [result(scope, "pass", `${planned} execution(s) were planned in the order of epochs`, evidence)];
 }
 
@@ -153,9 +170,11 @@ async function scan(
   context: CheckContext,
   host: HostProbe,
   known: readonly LivingScheduler[] | string,
+  hostNames: Set<string>,
 ): Promise<Result[]> {
   const gathered = await gatherSections(host, triggerScript);
   const { sections } = gathered;
+  hostNames.add(sections.find(({ title }) => title === "hostname")?.text.trim() || host.name);
   const scope = hostScope(host);
   const triggers = triggersOf(sections);
   const found = context.definitions.allJobs.flatMap(({ definition, file }) =>

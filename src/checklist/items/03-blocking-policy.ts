@@ -1,5 +1,5 @@
 /** Item 3: what happens when the last run is not over is decided, and decided for the whole cluster. */
-import { readOverlaps } from "../../store/checklist/applied-jobs.ts";
+import { readOverlaps, readStarted } from "../../store/checklist/applied-jobs.ts";
 import { readFunctions } from "../../store/checklist/functions.ts";
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
@@ -74,7 +74,9 @@ async function overlaps(context: CheckContext): Promise<Result[]> {
   const { from, to } = context.window;
   const db = openStore(context);
   const [looked, { pairs: known }] = [await readOverlaps(db, from, to), await pairs(context)];
-  const evidence = [queryEvidence(context, looked)];
+  const begun = await readStarted(db, from, to);
+  const { started } = begun.rows[0]!;
+  const evidence = [queryEvidence(context, looked), queryEvidence(context, begun)];
   const results = known.flatMap(({ job, applied }) => {
     const row = looked.rows.find(({ jobId }) => jobId === applied?.jobId);
     if (!row) return [];
@@ -82,8 +84,15 @@ async function overlaps(context: CheckContext): Promise<Result[]> {
     const todo = `escapement diagnose duplicates, then find who started it`;
     return [result(jobScope(job), "fail", message, evidence, { todo, location: jobLocation(job) })];
   });
+  const scope = clusterScope(context);
+  if (started === 0)
+    return [
+      result(scope, "unknown", "no execution has begun in the window: nothing shows what happens", evidence, {
+        todo: "let a job fire once, then look again",
+      }),
+    ];
   return [
-    result(clusterScope(context), "pass", "executions were held against each other", evidence),
+    result(scope, "pass", `${started} execution(s) were held against each other`, evidence),
     ...results,
   ];
 }

@@ -3,6 +3,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { shardCount } from "../../spec/shard-count.ts";
 import { readSlots, type SlotRow, tryCatchUpCap } from "../../store/checklist/catch-up-cap.ts";
 import { type DurationRow, readDurations } from "../../store/checklist/durations.ts";
+import type { Look } from "../../store/checklist/look.ts";
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
 import { type Pair, pairs, policyInForce, unwritten } from "./job-files.ts";
@@ -11,6 +12,7 @@ import { shortestGap } from "./shortest-gap.ts";
 import {
   clusterScope,
   computed,
+  fileEvidence,
   jobLocation,
   jobScope,
   queryEvidence,
@@ -76,6 +78,19 @@ async function concurrency(context: CheckContext): Promise<Result[]> {
   const trial = await tryCatchUpCap(openStore(context), share);
   const { allowed, first, second } = trial.found;
   const evidence = [trialEvidence(context, trial)];
+  if (first === 0 && allowed > 0)
+    return [
+      result(
+        scope,
+        "unknown",
+        `a claim was given none of ${allowed} shard(s), so the cap was not met`,
+        evidence,
+        {
+          todo: "escapement store status, then look again",
+          location,
+        },
+      ),
+    ];
   if (first > allowed || second > 0) {
     const message = `catch-up of ${share} of the slots allows ${allowed} shard(s); claims got ${first} and then ${second}`;
     return [
@@ -105,7 +120,10 @@ async function drains(context: CheckContext): Promise<Result[]> {
   return (await pairs(context)).pairs.map((pair) => {
     const row = pair.applied && rows.get(pair.applied.jobId);
     const slow = slowness(pair, slots.rows[0]!, shareOf(context) ?? mostShare);
-    const found = drainOf(context, pair, row, slow, now);
+    const found =
+      slots.rows[0]![pair.job.definition.resources.class] > 0
+        ? drainOf(context, pair, row, slow, now)
+        : noSlot(context, pair, slots);
     return row
       ? {
           ...found,
@@ -126,6 +144,15 @@ function slowness({ job }: Pair, slots: SlotRow, share: number): number {
   return Math.min(shards, all) / Math.min(shards, Math.max(1, Math.floor(share * all)));
 }
 
+/** Nothing drains at all while no executor lives that has a slot for it. */
+function noSlot(context: CheckContext, { job }: Pair, slots: Look<SlotRow>): Result {
+  const message = `no executor that lives has a slot of class ${job.definition.resources.class}`;
+  return result(jobScope(job), "unknown", message, [queryEvidence(context, slots)], {
+    location: jobLocation(job),
+    todo: "escapement status: start the executors",
+  });
+}
+
 function drainOf(
   context: CheckContext,
   { job }: Pair,
@@ -136,9 +163,12 @@ function drainOf(
   const scope = jobScope(job);
   const location = jobLocation(job);
   const { maxFires } = job.definition.catchUp;
-  if (maxFires === 0) return result(scope, "pass", "nothing is caught up", [], { location });
+  const written = [
+    fileEvidence(context, `${job.file}:${job.line}`, `catchUp: ${JSON.stringify(job.definition.catchUp)}`),
+  ];
+  if (maxFires === 0) return result(scope, "pass", "nothing is caught up", written, { location });
   const gap = shortestGap(job.definition, now);
-  if (!gap) return result(scope, "pass", "only people run it: nothing is ever missed", [], { location });
+  if (!gap) return result(scope, "pass", "only people run it: nothing is ever missed", written, { location });
   const usualMs = row ? row.p50Ms : job.definition.timeoutMs;
   const drainMs = Math.ceil(maxFires * usualMs * slow);
   const text = `${maxFires} fire(s) × ${formatDuration(Math.ceil(usualMs))} × ${slow.toFixed(2)} = ${formatDuration(drainMs)}; the next fire is ${formatDuration(gap.gapMs)} away at the least`;

@@ -11,7 +11,7 @@ import type { ChecklistItem, Evidence, Result } from "../item.ts";
 import { days } from "./drill-passes.ts";
 import { noJobs, type Pair, pairs, unreadable } from "./job-files.ts";
 import { inParts, openStore } from "./parts.ts";
-import { type Finding, firstWrite, scanSource } from "./source-scan.ts";
+import { type Finding, firstWrite, isText, scanSource } from "./source-scan.ts";
 import { fileEvidence, jobLocation, jobName, jobScope, queryEvidence, result } from "./verdicts.ts";
 
 export const idempotentWrites: ChecklistItem<CheckContext> = {
@@ -72,7 +72,7 @@ async function scanJob(context: CheckContext, job: ResolvedJob): Promise<Result>
   const unread: string[] = [];
   for (const path of paths) {
     const text = await readSource(context.definitions.root, path);
-    if (text === null) {
+    if (text === null || !isText(path, text)) {
       unread.push(path);
       continue;
     }
@@ -144,7 +144,7 @@ async function changesNothing(context: CheckContext, job: ResolvedJob): Promise<
       inline || argument.startsWith("-") ? [] : [argument, join(workingDirectory ?? "", argument)];
     let text: string | null = inline ? argument : null;
     for (const path of paths) text ??= await readSource(context.definitions.root, path);
-    if (text === null) continue;
+    if (text === null || !isText(inline ? "inline" : argument, text)) continue;
     seen += 1;
     const write = firstWrite(inline ? "inline" : argument, text);
     if (write) {

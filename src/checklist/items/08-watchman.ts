@@ -1,7 +1,6 @@
 /** Item 8: somebody outside notices that nothing happened. */
 import { formatDuration } from "../../base/duration.ts";
 import { jobSchedule } from "../../schedule/job-schedule.ts";
-import type { WatchDefinition } from "../../spec/watch-definition.ts";
 import {
   readPartLogins,
   readSuccessStates,
@@ -15,8 +14,8 @@ import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
 import { days } from "./drill-passes.ts";
 import { databaseNow, inParts, openStore } from "./parts.ts";
-import { clusterScope, fileEvidence, jobName, queryEvidence, result } from "./verdicts.ts";
-import { silencesEverything } from "./watch-silences.ts";
+import { clusterScope, jobName, queryEvidence, result } from "./verdicts.ts";
+import { unheard } from "./watch-silences.ts";
 import { heartbeat } from "./watchman-heartbeat.ts";
 import { watchmanPlace } from "./watchman-place.ts";
 
@@ -93,6 +92,18 @@ async function login(context: CheckContext): Promise<Result[]> {
   );
   if (shared.length > 0)
     return [result(scope, "fail", `the watchman shares the login ${shared[0]!.login}`, evidence, { todo })];
+  if (own.length === looked.rows.length)
+    return [
+      result(
+        scope,
+        "unknown",
+        "no session of a scheduler or executor can be seen to compare with",
+        evidence,
+        {
+          todo: "escapement status: start them",
+        },
+      ),
+    ];
   const mighty = own.filter((row) => row.superuser || row.mayWork);
   if (mighty.length > 0)
     return [
@@ -144,44 +155,44 @@ async function delivered(context: CheckContext): Promise<Result[]> {
 
 async function lastSuccess(context: CheckContext): Promise<Result[]> {
   const scope = clusterScope(context);
-  const watch = context.definitions.watch?.definition;
-  const off = ruleIsOff(watch);
+  const watch = context.definitions.watch;
   const looked = await readSuccessStates(openStore(context));
   const now = await databaseNow(context);
   const jobs = new Map(context.definitions.allJobs.map((job) => [jobName(job.definition), job.definition]));
-  const silent = looked.rows.filter((row) => {
+  const judged = looked.rows.flatMap((row) => {
     const definition = jobs.get(row.job);
     const schedule = definition && jobSchedule(definition);
-    return schedule
-      ? isOverdue(row, (before) => schedule.previous(before), now.getTime()) && !row.told
-      : false;
+    return schedule ? [{ row, schedule }] : [];
   });
+  const silent = judged
+    .filter(
+      ({ row, schedule }) =>
+        isOverdue(row, (before) => schedule.previous(before), now.getTime()) && !row.told,
+    )
+    .map(({ row }) => row);
   const evidence = [queryEvidence(context, looked, silent.length > 0 ? silent : looked.rows)];
-  if (off)
-    evidence.push(
-      fileEvidence(context, context.definitions.watch!.file, "rules.missing-success.enabled: false"),
-    );
-  const quiet = watch && silencesEverything(watch, [...jobs.keys()], now);
-  if (quiet !== undefined) evidence.push(fileEvidence(context, context.definitions.watch!.file, quiet));
+  const heard = watch && (await unheard(context, watch, ["missing-success"], [...jobs.keys()]));
+  if (heard) evidence.push(...heard.evidence);
   const problems = [
-    ...(off ? ["the rule missing-success is switched off"] : []),
-    ...(quiet !== undefined ? [`a missing success of any job is told to nobody now: ${quiet}`] : []),
+    ...(heard?.reasons ?? []),
     ...silent.map(({ job }) => `${job} has missed its last three successes and nobody was alerted`),
   ];
   if (problems.length > 0)
     return [
       result(scope, "fail", problems.join("; "), evidence, {
-        todo:
-          quiet === undefined
-            ? "escapement watchman: see why it does not judge these jobs"
-            : "end the silence or the window, or let it name the jobs that it is about",
+        todo: heard?.isQuiet
+          ? "end the silence or the window, or let it name the jobs that it is about"
+          : "escapement watchman: see why it does not judge these jobs",
       }),
     ];
-  return [result(scope, "pass", "no job is without its last three successes unnoticed", evidence)];
-}
-
-function ruleIsOff(watch: WatchDefinition | undefined): boolean {
-  return watch?.rules["missing-success"]?.enabled === false;
+  if (judged.length === 0)
+    return [
+      result(scope, "unknown", "no active job with a schedule could be looked at", evidence, {
+        todo: "name the folder of the job files, and apply them",
+      }),
+    ];
+  const message = `none of ${judged.length} job(s) is without its last three successes unnoticed`;
+  return [result(scope, "pass", message, evidence)];
 }
 
 /** The watchman needs a pass to see it and a moment to tell it. */

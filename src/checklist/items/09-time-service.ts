@@ -7,6 +7,7 @@ import { gatherSections } from "./host-sections.ts";
 import { pairs, unwritten } from "./job-files.ts";
 import { inParts, merged, openStore } from "./parts.ts";
 import { readTimeSections, type TimeService, timeScript } from "./time-service.ts";
+import { unlistedHosts } from "./unlisted-hosts.ts";
 import {
   clusterScope,
   commandEvidence,
@@ -29,6 +30,8 @@ export const timeService: ChecklistItem<CheckContext> = {
     const looks = await Promise.all(context.hosts.map((host) => lookAt(context, host)));
     const cluster = await inParts(context, {
       "the hosts": async () => noHosts(context),
+      "the hosts of the records": () =>
+        unlistedHosts(context, new Set(looks.flatMap(({ service }) => service?.hostName ?? []))),
       "zones and leap seconds": () => sameEverywhere(context, looks),
       "the zones of schedules": async () =>
         unwritten(context, ["timeZone"], "write spec.timeZone into the job"),
@@ -92,11 +95,11 @@ async function sameEverywhere(context: CheckContext, looks: readonly HostLook[])
   const looked = await readZones(openStore(context), context.maxAgeMs.sample);
   const { databaseZone, zoneData, clusterZoneData } = looked.rows[0]!;
   const seen = looks.flatMap(({ host, service }) => (service ? [{ name: host.name, service }] : []));
+  const zoned = seen.filter(({ service }) => service.zone !== undefined);
   const zones = groups(
-    [
-      ["the database", databaseZone],
-      ...seen.flatMap(({ name, service }) => (service.zone ? [[name, service.zone] as const] : [])),
-    ].map(([name, zone]) => [name, utc.test(zone!) ? "UTC" : zone!] as const),
+    [["the database", databaseZone], ...zoned.map(({ name, service }) => [name, service.zone] as const)].map(
+      ([name, zone]) => [name, utc.test(zone!) ? "UTC" : zone!] as const,
+    ),
   );
   const leaps = groups(
     seen.flatMap(({ name, service }) => (service.leap ? [[name, service.leap] as const] : [])),
@@ -111,7 +114,7 @@ async function sameEverywhere(context: CheckContext, looks: readonly HostLook[])
   const versions = new Set([...zoneData, ...(clusterZoneData ? [clusterZoneData] : [])]);
   if (versions.size > 1) problems.push(`schedulers have time-zone data ${[...versions].join(" and ")}`);
   const scope = clusterScope(context);
-  if (seen.length === 0 && problems.length === 0)
+  if (zoned.length === 0 && problems.length === 0)
     return [
       result(scope, "unknown", "no host has shown its zone", evidence, { todo: "make the hosts reachable" }),
     ];
@@ -125,7 +128,7 @@ async function sameEverywhere(context: CheckContext, looks: readonly HostLook[])
     result(
       scope,
       "pass",
-      `one zone (${[...zones.keys()].join()}) on ${seen.length} host(s) and in the database`,
+      `one zone (${[...zones.keys()].join()}) on ${zoned.length} host(s) and in the database`,
       evidence,
     ),
   ];

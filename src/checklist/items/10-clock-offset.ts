@@ -5,15 +5,8 @@ import { type OffsetRow, readOffsets } from "../../store/checklist/clocks.ts";
 import type { CheckContext, HostProbe } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
 import { databaseNow, inParts, merged, openStore } from "./parts.ts";
-import {
-  clusterScope,
-  commandEvidence,
-  computed,
-  fileEvidence,
-  hostScope,
-  queryEvidence,
-  result,
-} from "./verdicts.ts";
+import { clusterScope, commandEvidence, computed, hostScope, queryEvidence, result } from "./verdicts.ts";
+import { unheard } from "./watch-silences.ts";
 
 /** Where the watch file says nothing. */
 const usualLimitMs = 100;
@@ -30,7 +23,8 @@ export const clockOffset: ChecklistItem<CheckContext> = {
   check: async (context) => {
     const cluster = await inParts(context, {
       "the measured offsets": () => samples(context),
-      "the rules on clocks": async () => rules(context),
+      "the rules on clocks": () => rules(context),
+      "the hosts": async () => noHosts(context),
     });
     const hosts = await Promise.all(
       context.hosts.filter(({ container }) => container === undefined).map((host) => measure(context, host)),
@@ -38,6 +32,12 @@ export const clockOffset: ChecklistItem<CheckContext> = {
     return merged([...cluster, ...hosts]);
   },
 };
+
+function noHosts(context: CheckContext): Result[] {
+  if (context.hosts.length > 0) return [];
+  const message = "no host was asked for its time: all that is known is what the processes say of themselves";
+  return [result(clusterScope(context), "unknown", message, [], { todo: "name the inventory" })];
+}
 
 function limitOf(context: CheckContext): number {
   return context.definitions.watch?.definition.thresholds?.clockWarn ?? usualLimitMs;
@@ -64,6 +64,19 @@ async function samples(context: CheckContext): Promise<Result[]> {
       }),
     ];
   const measured = looked.rows.filter((row) => row.offsetMs !== null && isFresh(context, row));
+  if (measured.length < 2)
+    return [
+      ...results,
+      result(
+        scope,
+        "unknown",
+        `${measured.length} clock(s) were measured lately: none to compare`,
+        evidence,
+        {
+          todo: "start them",
+        },
+      ),
+    ];
   const sorted = [...measured].sort((a, b) => a.offsetMs! - b.offsetMs!);
   const [low, high] = [sorted[0], sorted.at(-1)];
   if (low && high && high.offsetMs! - low.offsetMs! > limitMs) {
@@ -111,7 +124,7 @@ function sampleOf(
   return result(scope, "pass", `${who} is ${offset} off the database's clock`, [evidence]);
 }
 
-function rules(context: CheckContext): Result[] {
+async function rules(context: CheckContext): Promise<Result[]> {
   const scope = clusterScope(context);
   const watch = context.definitions.watch;
   if (!watch)
@@ -121,16 +134,11 @@ function rules(context: CheckContext): Result[] {
       }),
     ];
   const location = { file: watch.file, line: watch.line };
-  const off = ["clock-offset", "clock-step"].filter(
-    (rule) => watch.definition.rules[rule]?.enabled === false,
-  );
-  const evidence = [
-    fileEvidence(context, watch.file, `switched off: ${off.join(", ") || "none of the rules on clocks"}`),
-  ];
-  if (off.length > 0)
+  const { reasons, isQuiet, evidence } = await unheard(context, watch, ["clock-offset", "clock-step"]);
+  if (reasons.length > 0)
     return [
-      result(scope, "fail", `nobody is alerted: ${off.join(" and ")} is switched off`, evidence, {
-        todo: "switch it on",
+      result(scope, "fail", reasons.join("; "), evidence, {
+        todo: isQuiet ? "end the silence or the window" : "switch it on, as a warning or worse",
         location,
       }),
     ];

@@ -2,6 +2,7 @@
 import { formatBytes } from "../../base/bytes.ts";
 import { readBackups } from "../../store/checklist/backups.ts";
 import {
+  type MonthRow,
   readDisks,
   readForgottenKeys,
   readMonths,
@@ -69,6 +70,15 @@ async function kept(context: CheckContext): Promise<Result[]> {
   if (missing.length > 0) problems.push(`there is no whole partition for ${missing.join(", ")}`);
   if (oldest && oldest < lowWater)
     problems.push(`a record of ${oldest.toISOString()} is older than the low-water mark`);
+  const gone = between(months.rows).filter((month) => month >= monthOf(keptSince) && month < monthOf(now));
+  if (problems.length === 0 && gone.length > 0) {
+    const message = `there are no records of ${gone.join(", ")}, though there are older ones: nobody can tell whether anything ran then`;
+    return [
+      result(scope, "unknown", message, evidence, {
+        todo: "find out whether the cluster stood still or a partition was dropped",
+      }),
+    ];
+  }
   if (problems.length > 0)
     return [
       result(scope, "fail", problems.join("; "), evidence, {
@@ -79,6 +89,22 @@ async function kept(context: CheckContext): Promise<Result[]> {
     ? `the oldest record is of ${oldest.toISOString().slice(0, 10)}`
     : "there is no record yet";
   return [result(scope, "pass", `${retentionMonths} months are kept, ${since}`, evidence)];
+}
+
+/** Months without a whole partition between the first and the last one. */
+function between(months: readonly MonthRow[]): string[] {
+  const whole = new Set(months.filter(({ tables }) => tables.length === 4).map(({ month }) => month));
+  const [first] = months;
+  const last = months.at(-1);
+  const missing: string[] = [];
+  if (!first || !last) return missing;
+  for (
+    let at = new Date(`${first.month}-01T00:00:00Z`);
+    monthOf(at) < last.month;
+    at = new Date(`${monthOf(at, 1)}-01T00:00:00Z`)
+  )
+    if (!whole.has(monthOf(at))) missing.push(monthOf(at));
+  return missing;
 }
 
 async function keys(context: CheckContext): Promise<Result[]> {
@@ -117,6 +143,12 @@ async function disks(context: CheckContext): Promise<Result[]> {
         todo,
       }),
     ];
+  const stores = context.hosts.filter(({ roles }) => roles.includes("record-store")).map(({ name }) => name);
+  if (stores.length > 0 && !fresh.some(({ host }) => stores.includes(host))) {
+    const told = [...new Set(fresh.map(({ host }) => host))].join(", ");
+    const message = `the disks of ${told} were reported, and the store is on ${stores.join(", ")}`;
+    return [result(scope, "unknown", message, evidence, { todo })];
+  }
   const stale = looked.rows.filter((row) => !fresh.includes(row));
   if (stale.length > 0) {
     const names = stale.map(({ host, path }) => `${host}:${path}`).join(", ");

@@ -5,6 +5,10 @@ import { type Section, sectionScript } from "./host-sections.ts";
 /** `/proc` in place of ps: it is there on every host. */
 export const triggerScript = sectionScript(`
 section hostname; uname -n
+[ "$(id -u)" = 0 ] || section "unread what only root may read"
+for d in /etc/cron.d /var/spool/cron /var/spool/cron/crontabs; do
+  if [ -d "$d" ] && ! ls "$d" >/dev/null 2>&1; then section "unread $d"; fi
+done
 for f in /etc/crontab /etc/anacrontab /etc/cron.d/* /var/spool/cron/* /var/spool/cron/crontabs/*; do
   [ -f "$f" ] || continue
   section "crontab $f"; cat "$f" || section "unread $f"
@@ -49,11 +53,13 @@ export function triggersOf(sections: readonly Section[]): readonly Trigger[] {
   return [...found, ...timersOf(sections)];
 }
 
-/** What the host could not read of its own. */
+/** What the host could not read of its own. One without a process is one whose processes nobody sees. */
 export function unreadOf(sections: readonly Section[]): readonly string[] {
-  return sections.flatMap(({ title }) =>
+  const unread = sections.flatMap(({ title }) =>
     title.startsWith("unread ") ? [title.slice("unread ".length)] : [],
   );
+  const processes = sections.find(({ title }) => title === "processes")?.text.trim() ?? "";
+  return processes === "" ? [...unread, "its processes"] : unread;
 }
 
 function joinedLines(text: string): string[] {
@@ -93,7 +99,7 @@ export interface SchedulerProcess {
 export function schedulersOf(sections: readonly Section[]): readonly SchedulerProcess[] {
   const text = sections.find(({ title }) => title === "processes")?.text ?? "";
   return text.split("\n").flatMap((row) => {
-    const match = /^(\d+) ((?:\S*node\s+)?\S*\bescapement(?:\.mjs)?\s+scheduler\b.*)$/.exec(row);
+    const match = /^(\d+) ((?:\S*node\s+(?:-\S+\s+)*)?\S*\bescapement(?:\.mjs)?\s+scheduler\b.*)$/.exec(row);
     return match ? [{ pid: Number(match[1]), line: match[2]!.trim() }] : [];
   });
 }

@@ -34,6 +34,11 @@ export function scanSource({ path, text, targets }: ScanOptions): readonly Findi
   return [...updates(code), ...inserts(path, code, targets), ...calls(code)].sort((a, b) => a.line - b.line);
 }
 
+/** False of what shows nothing to a reader of text: empty, comments alone, or compiled. */
+export function isText(path: string, text: string): boolean {
+  return !text.includes("\u0000") && withoutComments(path, text).trim() !== "";
+}
+
 /** Any write at all, for a job that declares none: the words of the first one. */
 export function firstWrite(path: string, text: string): Finding | undefined {
   const code = withoutComments(path, text);

@@ -8,6 +8,7 @@ import { parseTimedatectl } from "../../hardware/parse/timedatectl.ts";
 import { type Section, sectionScript } from "./host-sections.ts";
 
 export const timeScript = sectionScript(`
+section hostname; uname -n
 section units
 systemctl show chrony.service chronyd.service ntp.service ntpd.service ntpsec.service systemd-timesyncd.service openntpd.service \\
   -p Id -p Names -p LoadState -p ActiveState -p UnitFileState --no-pager 2>&1
@@ -26,6 +27,8 @@ const mostOffsetSeconds = 0.1;
 export interface TimeService {
   readonly problems: readonly string[];
   readonly unseen: readonly string[];
+  /** What the host calls itself; undefined where it did not say. */
+  readonly hostName: string | undefined;
   /** The host's zone; undefined where /etc/localtime leads to none. */
   readonly zone: string | undefined;
   /** chrony's leapsecmode; undefined where no chrony.conf says it. */
@@ -60,9 +63,11 @@ export function readTimeSections(sections: readonly Section[]): TimeService {
   const zone = /zoneinfo\/(?:posix\/|right\/)?([\w+/-]+)\s*$/.exec(output("zone").text)?.[1];
   if (!zone) unseen.push("/etc/localtime leads to no zone");
   const conf = factValue(parseChronyConf(output("conf")));
+  if (isChrony && !conf) unseen.push("no chrony.conf can be read: how it takes leap seconds is not known");
   return {
     problems,
     unseen,
+    hostName: output("hostname").text.trim() || undefined,
     zone,
     leap: conf?.leapSecondMode,
     summary: `${running.map(({ id }) => id).join(", ") || "no daemon"}, zone ${zone ?? "unknown"}, leap seconds by ${conf?.leapSecondMode ?? "unknown"}`,

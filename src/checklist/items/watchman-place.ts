@@ -44,6 +44,14 @@ export function watchmanPlace(context: CheckContext, row: WatchmanState, working
   const stores = context.hosts.filter(({ roles }) => roles.includes("record-store")).map(({ name }) => name);
   const schedulers = working.rows.filter(({ part }) => part === "scheduler").map(({ host }) => host);
   const watched = [...new Set([...schedulers, ...stores])];
+  if (schedulers.length === 0 || stores.length === 0) {
+    const what =
+      stores.length === 0 ? "no host of the inventory is the record store's" : "no scheduler lives";
+    return result(scope, "unknown", `${what}: what it is lost together with cannot be told`, evidence, {
+      todo: "enter the host into the inventory, with the profile record-store; start the schedulers",
+      location,
+    });
+  }
   const together = watched.filter(
     (name) => hosts.find((host) => host.name === name)?.failureDomain === own.failureDomain,
   );

@@ -24,6 +24,7 @@ import { type ReadDefinitions, readDefinitions } from "./definitions.ts";
 import { type Format, render, writeFormats } from "./formats.ts";
 import { gateExit } from "./gate-exit.ts";
 import { type ConnectedHosts, connectHosts } from "./hosts.ts";
+import { openStandby } from "./standby.ts";
 import { type OpenedStore, openStore } from "./store.ts";
 
 /** With connecting before and writing after, a run stays within a minute. */
@@ -41,6 +42,7 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
   const reach = await connectionFor(options);
   const store = await openStore(options);
   if (store.probe.state === "unreachable") say(`the record store cannot be asked: ${store.probe.reason}`);
+  const standby = await openStandby(options.standby);
   const hosts = await connectHosts(
     read.definitions.inventory?.definition,
     options.profiles ?? [],
@@ -55,6 +57,7 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
       items,
       contextFor: (signal) => ({
         store: store.probe,
+        ...(standby.probe && { standby: standby.probe }),
         definitions: read.definitions,
         hosts: hosts.probes,
         tier: hosts.tier,
@@ -87,7 +90,7 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
     if (!reach.signal.aborted) await recordRun(signed, store.probe);
     if (reach.signal.aborted) process.exitCode = ExitCode.interrupted;
   } finally {
-    await Promise.all([hosts.close(), store.end()]);
+    await Promise.all([hosts.close(), standby.end(), store.end()]);
   }
 }
 

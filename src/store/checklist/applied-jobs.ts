@@ -76,3 +76,17 @@ export function readOverlaps(db: Queryable, from: Date, to: Date): Promise<Look<
     [from, to],
   );
 }
+
+/** How many executions have begun: of none, nothing can be said about overlaps. */
+export function readStarted(
+  db: Queryable,
+  from: Date,
+  to: Date,
+): Promise<Look<{ readonly started: number }>> {
+  return look<{ readonly started: number }>(
+    db,
+    `SELECT count(*) AS started FROM escapement.execution
+     WHERE fire_time BETWEEN $1 AND $2 AND actual_start_time IS NOT NULL AND run_no = 1`,
+    [from, to],
+  );
+}

@@ -86,7 +86,7 @@ export interface SuccessState {
   readonly activeSince: Date;
   readonly lastSuccess: Date | null;
   readonly running: boolean;
-  /** An alert is open about this job, or a critical one about the whole cluster. */
+  /** Somebody was told of an open alert about this job, or of a critical one about the whole cluster. */
   readonly told: boolean;
 }
 
@@ -98,6 +98,7 @@ export function readSuccessStates(db: Queryable): Promise<Look<SuccessState>> {
        (SELECT max(e.fire_time) FROM escapement.execution e WHERE e.job_id = j.job_id AND e.status = 'success') AS "lastSuccess",
        EXISTS (SELECT 1 FROM escapement.execution_live l WHERE l.job_id = j.job_id AND l.started) AS running,
        EXISTS (SELECT 1 FROM escapement.alert_outbox a WHERE a.resolved_at IS NULL AND a.watched
+               AND a.told_at IS NOT NULL AND a.told_severity <> 'info'
                AND (a.job_id = j.job_id OR a.job_id IS NULL AND a.severity = 'critical')) AS told
      FROM escapement.job j JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version
      WHERE j.state = 'active'`,

@@ -214,6 +214,7 @@ describe("item 9", () => {
     });
     const { sections } = await gatherSections(real, timeScript);
     expect(sections.map(({ title }) => title)).toEqual([
+      "hostname",
       "units",
       "tracking",
       "sources",

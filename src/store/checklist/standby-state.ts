@@ -1,0 +1,54 @@
+/** A standby as it sees itself, against the server that it is a copy of. */
+import type { Queryable } from "../database.ts";
+import { type Look, look } from "./look.ts";
+
+export interface PrimaryPosition {
+  /** The same for a server and all its physical copies. */
+  readonly system: string;
+  /** Up to where the server has written, as PostgreSQL writes positions: `0/3000148`. */
+  readonly position: string;
+  /** Null: through a local socket. */
+  readonly address: string | null;
+  /** Every session of this server comes from its own machine: a lab, in which one machine is all there is. */
+  readonly isLab: boolean;
+  readonly now: Date;
+}
+
+/** Asked of the server that the records are written to. */
+export function readPosition(db: Queryable): Promise<Look<PrimaryPosition>> {
+  return look<PrimaryPosition>(
+    db,
+    `SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system, pg_current_wal_lsn()::text AS position,
+       host(inet_server_addr()) AS address,
+       host(inet_client_addr()) IS NOT DISTINCT FROM host(inet_server_addr()) AND NOT EXISTS (
+         SELECT 1 FROM pg_stat_activity a WHERE NOT (a.client_addr <<= '127.0.0.0/8' OR a.client_addr = '::1')) AS "isLab",
+       clock_timestamp() AS now`,
+  );
+}
+
+export interface StandbyState {
+  readonly system: string;
+  /** False: it takes writes of its own, and follows nobody. */
+  readonly inRecovery: boolean;
+  readonly paused: boolean;
+  readonly address: string | null;
+  /** What it has not replayed of the position that was asked about; null where it is in no recovery. */
+  readonly behindBytes: number | null;
+  /** When the last transaction that it has replayed was committed, by the other server's clock. */
+  readonly replayedAt: Date | null;
+}
+
+/**
+ * Asked of the standby.
+ * @param position of the server that it should follow
+ */
+export function readStandby(db: Queryable, position: string): Promise<Look<StandbyState>> {
+  return look<StandbyState>(
+    db,
+    `SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system, pg_is_in_recovery() AS "inRecovery",
+       CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() ELSE false END AS paused, host(inet_server_addr()) AS address,
+       CASE WHEN pg_is_in_recovery() THEN pg_wal_lsn_diff($1::pg_lsn, pg_last_wal_replay_lsn())::double precision END AS "behindBytes",
+       pg_last_xact_replay_timestamp() AS "replayedAt"`,
+    [position],
+  );
+}

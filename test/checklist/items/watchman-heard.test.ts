@@ -1,0 +1,219 @@
+/** Item 8: that what the watchman finds is told, and told to somebody. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CheckContext, CheckedDefinitions, HostProbe } from "../../../src/checklist/context.ts";
+import type { ChecklistItem, Result } from "../../../src/checklist/item.ts";
+import { watchman } from "../../../src/checklist/items/08-watchman.ts";
+import type { WatchDefinition } from "../../../src/spec/watch-definition.ts";
+import { Database, type Queryable } from "../../../src/store/database.ts";
+import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
+import { goodHosts } from "../fake-host.ts";
+import { contextOf, definitionsOf, fillStore } from "../good-cluster.ts";
+import { goodWatch } from "../good-files.ts";
+import { openSessions, type Sessions } from "../sessions.ts";
+
+let fresh: FreshDatabase;
+let db: Database;
+let sessions: Sessions;
+
+beforeAll(async () => {
+  fresh = await freshDatabase({ migrated: true });
+  db = new Database(fresh.url, { maxConnections: 3 });
+  await db.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone = %L', current_database(), 'UTC'); END $$`,
+  );
+  await db.end();
+  db = new Database(fresh.url, { maxConnections: 3 });
+  await fillStore(db);
+  sessions = await openSessions(fresh.url, db);
+});
+
+afterAll(async () => {
+  await sessions.end();
+  await db.end();
+  await fresh.drop();
+});
+
+interface Change {
+  readonly store?: Queryable | string;
+  readonly definitions?: Partial<CheckedDefinitions>;
+  readonly hosts?: readonly HostProbe[];
+}
+
+function context({ store = db, definitions = {}, hosts = goodHosts() }: Change = {}): CheckContext {
+  return contextOf(store, { definitions: { ...definitionsOf("/nowhere"), ...definitions }, hosts });
+}
+
+async function resultOf(item: ChecklistItem<CheckContext>, scope: string, of = context()): Promise<Result> {
+  return (await item.check(of)).find((one) => one.scope.name === scope)!;
+}
+
+/** With something changed in a transaction that is rolled back. */
+async function changed(item: ChecklistItem<CheckContext>, sql: string, scope = "payments"): Promise<Result> {
+  const undo = new Error("undo");
+  let found: Result | undefined;
+  await db
+    .transaction(async (tx) => {
+      await tx.query(sql);
+      found = await resultOf(item, scope, context({ store: tx }));
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return found!;
+}
+
+const watchWith = (change: Partial<WatchDefinition>): Partial<CheckedDefinitions> => ({
+  watch: { definition: { ...goodWatch, ...change }, file: "watch.yaml", line: 1 },
+});
+const soon = new Date(Date.now() + 86_400_000);
+
+const missed =
+  "UPDATE escapement.execution SET status = 'failed' WHERE fire_time > clock_timestamp() - interval '5 days'; UPDATE escapement.job SET state_since = '2020-01-01', known_since = '2020-01-01'; UPDATE escapement.job_version SET effective_from = '2020-01-01'";
+const noted = (severity: string, toldAt: string) =>
+  `INSERT INTO escapement.alert_outbox (dedup_key, kind, severity, job_id, message, watched, opened_at, told_at, told_severity)
+   SELECT 'missing-success:' || job_id, 'missing-success', '${severity}', job_id, 'x', true, clock_timestamp(), ${toldAt}, '${severity}' FROM escapement.job`;
+const silence = (match: string, until = "1 day", ended = "NULL") =>
+  `INSERT INTO escapement.silence (match, until, reason, person, ended_at) VALUES ('${match}', clock_timestamp() + interval '${until}', 'long export', 'sam', ${ended})`;
+
+describe("item 8, what the watchman tells", () => {
+  it.each([
+    ["nobody was told that successes are missing", missed, /pay\/bonus has missed its last three successes/],
+  ])("fails when %s", async (_, sql, message) => {
+    expect(await changed(watchman, sql)).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(message),
+      todo: expect.any(String),
+    });
+  });
+
+  it.each([
+    [
+      "of the rule",
+      silence('{"rule":["missing-success"]}'),
+      "fail",
+      /now: silence of rule missing-success until .*, by sam/,
+    ],
+    ["of everything", silence("{}"), "fail", /now: silence of everything/],
+    [
+      "of all that is critical",
+      silence('{"severity":["critical"]}'),
+      "fail",
+      /now: silence of severity critical/,
+    ],
+    [
+      "of all jobs, one by one",
+      silence('{"job":["pay/bonus","pay/report","pay/by-hand"]}'),
+      "fail",
+      /now: silence of job/,
+    ],
+    ["of one job", silence('{"job":["pay/bonus"]}'), "pass", /./],
+    ["of warnings", silence('{"severity":["warning"]}'), "pass", /./],
+    ["that is over", silence("{}", "-1 minute"), "pass", /./],
+    ["that was ended", silence("{}", "1 day", "clock_timestamp()"), "pass", /./],
+  ])("a silence by command %s", async (_, sql, verdict, message) => {
+    const found = await changed(watchman, sql);
+    expect(found, found.message).toMatchObject({ verdict, message: expect.stringMatching(message) });
+  });
+
+  it("does not complain of missing successes that were told", async () => {
+    const found = await changed(
+      watchman,
+      `${missed};
+       ${noted("critical", "clock_timestamp()")}`,
+    );
+    expect(found, found.message).toMatchObject({ verdict: "pass" });
+  });
+
+  it.each([
+    ["that nobody was told of", "critical", "NULL"],
+    ["that were told as information", "info", "clock_timestamp()"],
+  ])("complains of missing successes %s", async (_, severity, toldAt) => {
+    expect(await changed(watchman, `${missed}; ${noted(severity, toldAt)}`)).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/pay\/bonus has missed its last three successes and nobody was alerted/),
+    });
+  });
+
+  it.each([
+    [
+      "does not alert on the last success",
+      watchWith({ rules: { "missing-success": { enabled: false } } }),
+      "fail",
+      /missing-success is switched off/,
+    ],
+    [
+      "notes missing successes as information",
+      watchWith({ rules: { "missing-success": { enabled: true, severity: "info" } } }),
+      "fail",
+      /missing-success is lowered to info/,
+    ],
+    [
+      "notes them as warnings, and has a silence over warnings",
+      watchWith({
+        rules: { "missing-success": { enabled: true, severity: "warning" } },
+        silences: [{ match: { severity: ["warning"] }, until: soon, reason: "noise", by: "sam" }],
+      }),
+      "fail",
+      /told to nobody now: silence of severity warning/,
+    ],
+    [
+      "has a silence over every missing success",
+      watchWith({
+        silences: [{ match: { rule: ["missing*"] }, until: soon, reason: "long export", by: "sam" }],
+      }),
+      "fail",
+      /told to nobody now: silence of rule missing\* until/,
+    ],
+    [
+      "has a window that is always open",
+      watchWith({
+        windows: [
+          {
+            match: { severity: ["critical"] },
+            reason: "weekly",
+            kind: "repeated",
+            cron: "* * * * *",
+            zone: "UTC",
+            durationMs: 3_600_000,
+          },
+        ],
+      }),
+      "fail",
+      /told to nobody now: window of severity critical \(weekly\)/,
+    ],
+    [
+      "has a silence over one job of several",
+      watchWith({
+        silences: [{ match: { job: ["pay/bonus"] }, until: soon, reason: "moved", by: "sam" }],
+      }),
+      "pass",
+      /./,
+    ],
+    [
+      "has a silence that is over",
+      watchWith({
+        silences: [{ match: { rule: ["*s*"] }, until: new Date(0), reason: "was long", by: "sam" }],
+      }),
+      "pass",
+      /./,
+    ],
+  ])("the watchman %s", async (_, definitions, verdict, message) => {
+    expect(await resultOf(watchman, "payments", context({ definitions }))).toMatchObject({
+      verdict,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("is unknown when nothing is there to compare it with", async () => {
+    const alone = await changed(watchman, "UPDATE escapement.scheduler SET role = 'stopped'");
+    expect(alone).toMatchObject({ verdict: "unknown", message: expect.stringMatching(/no scheduler lives/) });
+    const storeless = goodHosts().filter(({ name }) => name !== "db-1");
+    expect(await resultOf(watchman, "payments", context({ hosts: storeless }))).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/no host of the inventory is the record store's/),
+    });
+    const nothing = await changed(watchman, "UPDATE escapement.job SET state = 'paused'");
+    expect(nothing).toMatchObject({ verdict: "unknown", message: expect.stringMatching(/no active job/) });
+  });
+});
