@@ -4,7 +4,7 @@ import { EscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import { defineCommand } from "../command.ts";
 import { withInventoryOption } from "../inventory-file.ts";
-import { countOption } from "../parse-option.ts";
+import { countOption, durationOption } from "../parse-option.ts";
 import { type StoreOptions, withStoreOptions } from "../store-url.ts";
 import { print, say } from "../terminal.ts";
 import { type ClusterOptions, drilledHosts } from "./cluster-hosts.ts";
@@ -20,6 +20,7 @@ export interface DrillRunOptions extends DrillFileOptions, ClusterOptions, Store
   readonly port: number;
   readonly runAs?: string;
   readonly probe?: readonly [string, ...string[]];
+  readonly settle?: number;
   readonly out?: string;
   readonly by?: string;
   readonly json?: boolean;
@@ -63,6 +64,11 @@ export function buildRun(): Command {
     )
     .option("--run-as <user>", "the user that the drill's work runs as on executors")
     .option("--probe <word...>", "how executors start the drill's work (default: the deployed program)")
+    .option(
+      "--settle <duration>",
+      "wait at least this long after the restore (default: the drill's)",
+      durationOption,
+    )
     .option("--out <folder>", "where report and history are written (default: beside the inventory)")
     .option("--by <person>", "who; default: your login, or SUDO_USER")
     .option("--profiles <path...>", "profiles of the site, in place of those of equal names")
@@ -73,7 +79,8 @@ export function buildRun(): Command {
 async function run(name: string, options: DrillRunOptions): Promise<void> {
   const { scheduledRun } = await import("./scheduled-run.ts");
   const scheduled = options.scheduled ? await scheduledRun(name) : undefined;
-  const drill = scheduled?.drill ?? (await requireDrill(name, options));
+  const { withLongerSettle } = await import("./longer-settle.ts");
+  const drill = withLongerSettle(scheduled?.drill ?? (await requireDrill(name, options)), options.settle);
   const variants = chooseVariants(drill, options.variant);
   const hosts = await drilledHosts(options);
   const { makePlan } = await import("./make-plan.ts");

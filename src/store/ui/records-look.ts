@@ -47,7 +47,8 @@ export interface DrillLook {
   readonly endedAt: Date | null;
   readonly abortRequestedAt: Date | null;
   readonly abortReason: string | null;
-  readonly verdict: "pass" | "fail" | "unknown" | null;
+  /** Of a run that was not begun why: what must be so before was not, or its window was closed. */
+  readonly verdict: "pass" | "fail" | "unknown" | "refused" | "left-out" | null;
   readonly reason: string | null;
   readonly summary: Readonly<Record<string, unknown>> | null;
   /** Below zero: its controller has not been heard of; any other may end the run. */
@@ -64,7 +65,9 @@ export async function lookAtDrills(db: Queryable): Promise<DrillsLook> {
   const runs = await db.query<DrillLook>(
     `SELECT run_id AS "runId", drill, class, person, trigger_type AS trigger, controller, state, targets, started_at AS "startedAt",
        fault_at AS "faultAt", restored_at AS "restoredAt", ended_at AS "endedAt", abort_requested_at AS "abortRequestedAt",
-       abort_reason AS "abortReason", verdict, reason, summary,
+       abort_reason AS "abortReason", reason, summary,
+       CASE WHEN summary->'refused' = 'true'::jsonb THEN 'refused' WHEN summary->'leftOut' = 'true'::jsonb THEN 'left-out'
+         ELSE verdict END AS verdict,
        (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::double precision AS "leaseLeftMs"
      FROM escapement.drill_run ORDER BY started_at DESC LIMIT 100`,
   );

@@ -15,6 +15,8 @@ const looks: Record<string, { readonly sign: string; readonly tone: Tone }> = {
   blocked: { sign: "⊘", tone: "warn" },
   cancelled: { sign: "⊘", tone: "warn" },
   unknown: { sign: "?", tone: "warn" },
+  refused: { sign: "⊘", tone: "warn" },
+  "left-out": { sign: "⊘", tone: "muted" },
   "not-applicable": { sign: "-", tone: "muted" },
   late: { sign: "~", tone: "warn" },
   paused: { sign: "=", tone: "warn" },

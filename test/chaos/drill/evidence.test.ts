@@ -92,6 +92,7 @@ describe("the virtual address", () => {
   it.each([
     ["where the target has it", vip, has(vip), has(), true],
     ["where nobody has it: that is nothing sound", vip, has(), has(), true],
+    ["where two have it: nobody could say that it moved", vip, has(vip), has(vip), true],
     ["not where the standby has it", vip, has(), has(vip), false],
     ["not where there is none", undefined, has(), has(), false],
   ])("is asked for %s", async (_, address, own, other, asked) => {
