@@ -190,6 +190,6 @@ async function addCluster(db: Database): Promise<void> {
       ],
     );
   await db.query(
-    "INSERT INTO escapement.watchman VALUES ('watch-1', 'watch-01', 900, '0.1.0', clock_timestamp() - interval '3 days', clock_timestamp() + interval '1 hour', clock_timestamp() - interval '3 days')",
+    "INSERT INTO escapement.watchman VALUES ('watch-1', 'watch-01', 900, '0.1.0', clock_timestamp() - interval '3 days', clock_timestamp() - interval '8 seconds', clock_timestamp() - interval '3 days')",
   );
 }

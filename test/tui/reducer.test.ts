@@ -206,6 +206,15 @@ test("enter that comes before the executions opens the first of them once they a
   expect(currentView(ui.state)).toEqual({ screen: "job", jobId: 1 });
 });
 
+test("several that come too early lead on one after the other", () => {
+  const ui = openUi().press("2", "/", ..."settlement", "enter", "enter", "enter");
+  ui.jobs([...jobs(3), failedJob(10, "settlement")]);
+  expect(currentView(ui.state)).toEqual({ screen: "job", jobId: 10 });
+  ui.give("job", detail(10, { ...execution(now), jobId: 10 }));
+  expect(currentView(ui.state)).toEqual({ screen: "execution", jobId: 10, fireMs: now.getTime() });
+  expect(ui.state.opening).toBeNull();
+});
+
 test("enter that comes too early is forgotten when another key follows, or when there is nothing", () => {
   const ui = openUi().jobs(jobs(2)).press("2", "enter", "enter", "j");
   ui.give("job", detail(1, execution(now)));

@@ -37,14 +37,17 @@ function setList(state: State, screen: ScreenName, list: ListState): State {
   return { ...state, lists: { ...state.lists, [screen]: list } };
 }
 
-/** Into what the cursor is on. Where its rows are still being read, as soon as they are there. */
-export function opened(state: State): State {
+/** Into what the cursor is on, so many times. Where its rows are still being read, as soon as they are there. */
+export function opened(state: State, times = 1): State {
   const screen = screenOf(state);
   const row = chosenRow(state);
-  if (row === undefined && screen.reading?.(state)) return { ...state, opening: currentView(state) };
+  if (row === undefined && screen.reading?.(state))
+    return { ...state, opening: { view: currentView(state), times } };
   const view = screen.open(state, row);
-  const settledHere = state.opening === null ? state : { ...state, opening: null };
-  return view ? shown(settledHere, [...state.stack, view]) : settledHere;
+  const here = state.opening === null ? state : { ...state, opening: null };
+  if (!view) return here;
+  const there = shown(here, [...here.stack, view]);
+  return times > 1 ? opened(there, times - 1) : there;
 }
 
 export function chosenRow(state: State): unknown {

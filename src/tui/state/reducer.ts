@@ -30,7 +30,8 @@ export function reduce(state: State, event: UiEvent): Step {
     case "data": {
       const picture = { ...state.picture, [event.part]: { value: event.value, atMs: event.nowMs } };
       const next = settled({ ...state, picture, nowMs: Math.max(state.nowMs, event.nowMs) });
-      return only(next.opening === null || next.opening !== currentView(next) ? next : opened(next));
+      const { opening } = next;
+      return only(opening?.view === currentView(next) ? opened(next, opening.times) : next);
     }
     case "store-down": {
       const downSinceMs = state.store.down === null ? event.nowMs : state.store.downSinceMs;
@@ -63,7 +64,10 @@ function without(titles: readonly string[], title: string): readonly string[] {
 }
 
 function onKey(before: State, key: string): Step {
-  const state = before.opening === null ? before : { ...before, opening: null };
+  const { opening } = before;
+  if (opening && key === "enter")
+    return only({ ...before, opening: { ...opening, times: opening.times + 1 } });
+  const state = opening ? { ...before, opening: null } : before;
   if (key === "ctrl-c") return only({ ...state, quit: 130 });
   if (state.mode.kind !== "browse") return onTypingKey(state, key, { perform, asked });
   const intent = intentOf(currentView(state).screen, key);

@@ -66,8 +66,8 @@ export interface State {
   readonly picture: Picture;
   readonly store: StoreHealth;
   readonly notice: Notice | null;
-  /** Enter was pressed here before there was a row: it leads on as soon as there is one, unless another key comes first. */
-  readonly opening: View | null;
+  /** Enter was pressed here, so many times, before there was a row: it leads on as soon as there is one, unless another key comes first. */
+  readonly opening: { readonly view: View; readonly times: number } | null;
   /** False: nothing can be changed from here. */
   readonly operator: boolean;
   /** Why not. */
