@@ -123,3 +123,21 @@ test.each(["0", "many", "-4"])("cores: %s is no number of cores", async (cores) 
     /setting cores .* is not a number above 0/,
   );
 });
+
+test.each([
+  // A hundredth, and the kernel keeps a twentieth: 720 ÷ 20 = 36 MiB.
+  { host: "sched-a", memory: "720MiB", nodes: 1, kib: 36_864 },
+  // 11 blocks of 2 MiB in three zones.
+  { host: "sched-a", memory: "4GiB", nodes: 1, kib: 67_584 },
+  { host: "exec-1", memory: "8GiB", nodes: 4, kib: 135_168 },
+  { host: "sched-a", memory: "8GiB", nodes: 1, kib: 83_886 },
+  // Without huge pages the share is all.
+  { host: "store", memory: "2GiB", nodes: 1, kib: 20_972 },
+])(
+  "$host with $memory keeps $kib KiB free, not less than the kernel does",
+  async ({ host, memory, nodes, kib }) => {
+    const inventory = inventoryOf(siteHosts, { ...siteSettings, memory, numaNodes: nodes });
+    const compiled = await compileFor(host, factsOf("small"), { inventory });
+    expect(resourceOf(compiled, "sysctl:vm.min_free_kbytes")).toMatchObject({ value: String(kib) });
+  },
+);

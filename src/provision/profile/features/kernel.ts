@@ -57,20 +57,36 @@ function sysctls(section: Section<"kernel">, context: HostContext): readonly Res
 
 type Set = (key: string, to: string | number, provenance: readonly Provenance[], missing?: string) => void;
 
-function minFree(section: Section<"kernel">, { memory }: HostContext, set: Set): void {
+/**
+ * With huge pages the kernel keeps at least 11 page blocks (2 MiB each) free in every zone, of which a
+ * host has at most two and one for each node, and never more than a twentieth of its memory
+ * (set_recommended_min_free_kbytes, mm/khugepaged.c). It raises a smaller value whenever they are set.
+ */
+function leastFreeKib({ value }: Section<"kernel">, context: HostContext, memoryBytes: number): number {
+  if (value.transparentHugePages === "never") return 0;
+  const nodes = isKnown(context.numaNodes) ? context.numaNodes.known.value : 1;
+  return Math.min(11 * 2_048 * (2 + nodes), Math.ceil(memoryBytes / 20 / 1_024));
+}
+
+function minFree(section: Section<"kernel">, context: HostContext, set: Set): void {
+  const { memory } = context;
   const share = section.value.minFreeShare;
-  const kib = isKnown(memory) ? Math.round((memory.known.value * share) / 1_024) : 0;
+  const bytes = isKnown(memory) ? memory.known.value : 0;
+  const [kib, least] = [Math.round((bytes * share) / 1_024), leastFreeKib(section, context, bytes)];
+  const wanted = Math.max(kib, least);
   const why = isKnown(memory)
     ? [
         section.written("minFreeShare", share),
         computed(
           "kernel.minFree",
-          `${kib} KiB`,
-          `${share} of ${formatBytes(memory.known.value)} (${memory.known.from})`,
+          `${wanted} KiB`,
+          wanted === kib
+            ? `${share} of ${formatBytes(bytes)} (${memory.known.from})`
+            : `${share} of ${formatBytes(bytes)} (${memory.known.from}) is ${kib} KiB, less than the kernel keeps for huge pages`,
         ),
       ]
     : [section.written("minFreeShare", share), notComputed("kernel.minFree", memory.unknown)];
-  set("vm.min_free_kbytes", kib, why, reasonIfUnknown(memory));
+  set("vm.min_free_kbytes", wanted, why, reasonIfUnknown(memory));
 }
 
 /** The kernel moves pages to the node that uses them; pointless with one node, where the setting does not even exist. */
