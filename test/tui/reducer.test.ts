@@ -1,6 +1,7 @@
 /** What keys and data make of the state: no terminal, no store. */
 import { expect, test } from "vitest";
 import type { ExecutionRow } from "../../src/store/execution.ts";
+import type { DrillLook } from "../../src/store/ui/records-look.ts";
 import { currentView, listOf } from "../../src/tui/state/state.ts";
 import { failedJob, now, openUi, sampleJob } from "../support/ui-state.ts";
 
@@ -228,4 +229,29 @@ test("a job's name typed ahead of the jobs: its row is opened when it comes", ()
   const ui = openUi().press("2", "/", ..."settlement", "enter", "enter");
   ui.jobs([...jobs(3), failedJob(10, "settlement")]);
   expect(currentView(ui.state)).toEqual({ screen: "job", jobId: 10 });
+});
+
+test("a text scrolls by a line with every key, by a page, and to its last line, at every width", () => {
+  const summary = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`count-${i}`, i]));
+  const run = {
+    runId: "r-1",
+    drill: "cut-network",
+    class: "network-cut",
+    targets: [],
+    startedAt: now,
+    summary,
+  };
+  const reason = "word ".repeat(80).trim();
+  for (const columns of [70, 132]) {
+    const ui = openUi({ columns, rows: 24 })
+      .give("drills", { runs: [{ ...run, reason } as unknown as DrillLook], halt: null })
+      .press("4", "enter");
+    expect(ui.text()).toMatch(/more lines below[\s\S]*verdict/);
+    expect(ui.press("j").text()).not.toContain("verdict");
+    ui.press("pagedown");
+    expect(listOf(ui.state).top).toBe(19);
+    expect(ui.press("G").text()).toContain("count-39");
+    expect(ui.text()).not.toContain("more lines below");
+    expect(ui.press("j", "g").text()).toContain("verdict");
+  }
 });

@@ -1,6 +1,6 @@
 /** What is asked before an action is done, why it is refused, and the command line that it comes to. */
 import type { Question, State } from "../state/state.ts";
-import type { Action, Subject } from "./actions.ts";
+import type { Action, Subject } from "./action.ts";
 
 /** Why an action cannot be done now, or null. */
 export function refusalOf(action: Action, state: State, subject: Subject): string | null {

@@ -8,7 +8,8 @@ import { type Line, line, type Span, span, type Tone, wrap } from "../text/line.
 import { field, panel } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
 import { coarse, dateTimeUtc } from "../text/time-text.ts";
-import { type Area, type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
+import type { Area } from "./area.ts";
+import { type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
 
 const none: readonly AlertLook[] = [];
 const detailHeight = 9;

@@ -7,7 +7,8 @@ import { type Line, line, pad, span, type Tone } from "../text/line.ts";
 import { beside, field, panel, shares } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
 import { away, count } from "../text/time-text.ts";
-import { type Area, type Rows, remember, type Screen, visible } from "./screen.ts";
+import type { Area } from "./area.ts";
+import { type Rows, remember, type Screen, visible } from "./screen.ts";
 
 type Month = CapacityView["months"][number];
 

@@ -9,7 +9,8 @@ import { type Line, line, span } from "../text/line.ts";
 import { panel } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
 import { away } from "../text/time-text.ts";
-import { type Area, type Rows, remember, type Screen, visible } from "./screen.ts";
+import type { Area } from "./area.ts";
+import { type Rows, remember, type Screen, visible } from "./screen.ts";
 import { statusSpan } from "./status-text.ts";
 
 const none: readonly ChecklistLook[] = [];

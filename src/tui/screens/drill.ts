@@ -1,32 +1,26 @@
 /** One run of a drill, opened: its times on a line, its verdict and the counts behind it. */
 import type { DrillLook } from "../../store/ui/records-look.ts";
-import { currentView, type ListState, listOf, type State, storeNow } from "../state/state.ts";
+import { currentView, listOf, type State, storeNow } from "../state/state.ts";
 import { emptyLine, type Line, line, span, wrap } from "../text/line.ts";
 import { field, panel } from "../text/panel.ts";
 import { dateTimeUtc, shortDuration } from "../text/time-text.ts";
+import type { Area } from "./area.ts";
 import { targetText, timelineSpans } from "./drill-timeline.ts";
-import type { Area, Rows, Screen } from "./screen.ts";
+import type { Screen } from "./screen.ts";
+import { inSight, scrolled } from "./scrolled.ts";
 import { statusSpan } from "./status-text.ts";
 
-/** Its lines are its rows, so that long ones can be scrolled. */
 export const drillScreen: Screen<string> = {
+  ...scrolled(drillLines),
   name: "drill",
   title: "Drill",
-  rows: (state) => lineKeys(drillLines(state, 100).length),
-  listHeight: (_, area) => area.height - 2,
   draw: drawDrill,
-  open: () => null,
   subject: (state) => {
     const run = runOf(state);
     return run ? { cluster: "the cluster", drill: run.drill } : { cluster: "the cluster" };
   },
   command: (state) => (runOf(state)?.endedAt === null ? ["drill", "status"] : ["drill", "history"]),
 };
-
-export function lineKeys(count: number): Rows<string> {
-  const keys = Array.from({ length: count }, (_, i) => String(i));
-  return { rows: keys, keys };
-}
 
 function runOf(state: State): DrillLook | undefined {
   const view = currentView(state);
@@ -37,17 +31,16 @@ function runOf(state: State): DrillLook | undefined {
 
 function drawDrill(state: State, area: Area): Line[] {
   const run = runOf(state);
-  const lines = drillLines(state, area.width - 4);
-  const list: ListState = listOf(state, "drill");
+  const { shown, more } = inSight(drillLines(state, area.width - 4), listOf(state, "drill"), area);
   return panel(
     {
       title: run ? `${run.drill}, run ${run.runId.slice(0, 8)}` : "Drill",
-      note: line(span("UTC", "muted")),
+      note: line(span(more > 0 ? `${more} more lines below · UTC` : "UTC", "muted")),
       width: area.width,
       height: area.height,
       focused: true,
     },
-    lines.slice(list.top),
+    shown,
   );
 }
 

@@ -8,8 +8,9 @@ import { type Line, line, type Span, span } from "../text/line.ts";
 import { beside, panel, shares } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
 import { away, coarse, dateTimeUtc } from "../text/time-text.ts";
+import type { Area } from "./area.ts";
 import { targetText, timelineSpans } from "./drill-timeline.ts";
-import { type Area, type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
+import { type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
 import { statusSpan } from "./status-text.ts";
 
 const none: readonly DrillLook[] = [];

@@ -7,7 +7,8 @@ import { currentView, type ListState, listOf, type State, storeNow } from "../st
 import { type Line, line, span } from "../text/line.ts";
 import { field, panel } from "../text/panel.ts";
 import { coarse, count, dateTimeUtc, shortDuration } from "../text/time-text.ts";
-import { type Area, type Rows, remember, type Screen, sorted } from "./screen.ts";
+import type { Area } from "./area.ts";
+import { type Rows, remember, type Screen, sorted } from "./screen.ts";
 import { gridHeight, gridLines } from "./shard-grid.ts";
 import { durationOf, logPanel, shardLines, shardName } from "./shard-panels.ts";
 import { statusSpan } from "./status-text.ts";

@@ -18,24 +18,13 @@ import {
   wrap,
 } from "../text/line.ts";
 import { panel } from "../text/panel.ts";
+import { type Area, bodyArea, frameArea } from "./area.ts";
 import { headerLine } from "./header.ts";
 import { helpLines } from "./help.ts";
 import { screenOf } from "./registry.ts";
-import type { Area } from "./screen.ts";
 
 /** Smaller than this nothing can be drawn that helps. */
 export const smallest = { columns: 60, rows: 16 };
-
-/** The last column and the last row stay free: a character there makes terminals wrap or scroll. */
-export function frameArea(state: State): Area {
-  return { width: state.size.columns - 1, height: state.size.rows - 1 };
-}
-
-/** Between the header and the bar. */
-export function bodyArea(state: State): Area {
-  const { width, height } = frameArea(state);
-  return { width, height: height - 2 - (state.store.down === null ? 0 : 1) };
-}
 
 /** The whole screen: exactly the lines of the frame's area. */
 export function drawFrame(state: State): readonly Line[] {

@@ -4,7 +4,7 @@ import { type Binding, bindingsOf } from "../state/keymap.ts";
 import { currentView, type State } from "../state/state.ts";
 import { emptyLine, type Line, line, pad, span } from "../text/line.ts";
 import { panel } from "../text/panel.ts";
-import type { Area } from "./screen.ts";
+import type { Area } from "./area.ts";
 
 export function helpLines(state: State, top: number, area: Area): Line[] {
   const { screen } = currentView(state);

@@ -6,7 +6,7 @@ import type { State } from "../state/state.ts";
 import { type Line, line, type Span, span, type Tone } from "../text/line.ts";
 import { field } from "../text/panel.ts";
 import { coarse, dateTimeUtc, offsetText } from "../text/time-text.ts";
-import type { Area } from "./screen.ts";
+import type { Area } from "./area.ts";
 
 /** With its edges; more of what was found is shown where there is room. */
 export function detailHeight({ height }: Area): number {

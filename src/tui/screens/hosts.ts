@@ -9,8 +9,9 @@ import { type Line, line, span } from "../text/line.ts";
 import { panel } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
 import { coarse, offsetText } from "../text/time-text.ts";
+import type { Area } from "./area.ts";
 import { detailHeight, detailLines, driftSpan, findingsSpan } from "./host-detail.ts";
-import { type Area, type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
+import { type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
 
 const rowsOf = remember(
   (

@@ -3,17 +3,16 @@ import { checklistRows, type ItemRow } from "../data/checklist-rows.ts";
 import { currentView, listOf, type State } from "../state/state.ts";
 import { emptyLine, type Line, line, span, wrap } from "../text/line.ts";
 import { panel } from "../text/panel.ts";
-import { lineKeys } from "./drill.ts";
-import { type Area, remember, type Screen } from "./screen.ts";
+import type { Area } from "./area.ts";
+import { remember, type Screen } from "./screen.ts";
+import { inSight, scrolled } from "./scrolled.ts";
 import { statusSpan } from "./status-text.ts";
 
 export const itemScreen: Screen<string> = {
+  ...scrolled((state, width) => linesOf(itemOf(state), width)),
   name: "item",
   title: "Item",
-  rows: (state) => lineKeys(linesOf(itemOf(state), state.size.columns - 5).length),
-  listHeight: (_, area) => area.height - 2,
   draw: drawItem,
-  open: () => null,
   subject: (state) => {
     const view = currentView(state);
     return { cluster: "the cluster", ...(view.screen === "item" ? { item: String(view.number) } : {}) };
@@ -33,9 +32,7 @@ function itemOf(state: State): ItemRow | undefined {
 
 function drawItem(state: State, area: Area): Line[] {
   const item = itemOf(state);
-  const lines = linesOf(item, area.width - 4);
-  const { top } = listOf(state, "item");
-  const more = lines.length - top - (area.height - 2);
+  const { shown, more } = inSight(linesOf(item, area.width - 4), listOf(state, "item"), area);
   const note = line(span(more > 0 ? `${more} more lines below` : "", "muted"));
   return panel(
     {
@@ -45,7 +42,7 @@ function drawItem(state: State, area: Area): Line[] {
       height: area.height,
       focused: true,
     },
-    lines.slice(top),
+    shown,
   );
 }
 

@@ -12,8 +12,9 @@ import { type Line, line, type Span, span } from "../text/line.ts";
 import { beside, field, panel, shares } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
 import { away, dateTimeUtc, shortDuration } from "../text/time-text.ts";
+import type { Area } from "./area.ts";
 import { policyText, scheduleText } from "./jobs.ts";
-import { type Area, type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
+import { type Rows, remember, type Screen, sorted, visible } from "./screen.ts";
 import { statusSpan } from "./status-text.ts";
 import { trendSpans } from "./trend.ts";
 

@@ -7,10 +7,11 @@ import { type Line, line, span } from "../text/line.ts";
 import { beside, panel, shares } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
 import { clockUtc } from "../text/time-text.ts";
+import type { Area } from "./area.ts";
 import { booksLines } from "./overview-books.ts";
 import { clusterLines, todayLines } from "./overview-cards.ts";
 import { timelineLines } from "./overview-timeline.ts";
-import { type Area, type Rows, remember, type Screen, visible } from "./screen.ts";
+import { type Rows, remember, type Screen, visible } from "./screen.ts";
 import { statusSpan } from "./status-text.ts";
 
 interface Heights {

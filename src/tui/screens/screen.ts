@@ -2,11 +2,7 @@
 
 import type { ListState, ScreenName, State, View } from "../state/state.ts";
 import type { Line } from "../text/line.ts";
-
-export interface Area {
-  readonly width: number;
-  readonly height: number;
-}
+import type { Area } from "./area.ts";
 
 export interface Rows<Row> {
   readonly rows: readonly Row[];
@@ -22,6 +18,8 @@ export interface Screen<Row = any> {
   rows(state: State): Rows<Row>;
   /** How many rows are in sight. */
   listHeight(state: State, area: Area): number;
+  /** How many rows a page is, where that is not how many are in sight. */
+  pageHeight?(area: Area): number;
   draw(state: State, area: Area, list: ListState): readonly Line[];
   /** Whether rows may still come, because they have not been read. */
   reading?(state: State): boolean;

@@ -1,5 +1,5 @@
 /** Which view is shown, and where the cursor of its list stands. Pure. */
-import { bodyArea } from "../screens/frame.ts";
+import { bodyArea } from "../screens/area.ts";
 import { screenOf } from "../screens/registry.ts";
 import { type Move, move, settle } from "./list.ts";
 import { currentView, type ListState, listOf, type ScreenName, type State, type View } from "./state.ts";
@@ -15,8 +15,10 @@ export function shown(state: State, stack: readonly View[]): State {
 export function moved(state: State, how: Move): State {
   const screen = screenOf(state);
   const { keys } = screen.rows(state);
-  const height = screen.listHeight(state, bodyArea(state));
-  return setList(state, screen.name, move(settle(listOf(state), keys, height), keys, height, how));
+  const area = bodyArea(state);
+  const height = screen.listHeight(state, area);
+  const page = screen.pageHeight?.(area) ?? height;
+  return setList(state, screen.name, move(settle(listOf(state), keys, height), keys, height, how, page));
 }
 
 /** The cursor of the current list put where it belongs after anything has changed. */

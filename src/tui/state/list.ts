@@ -17,10 +17,17 @@ export function settle(list: ListState, keys: readonly string[], height: number)
   return inSight({ ...list, index: found, key }, keys.length, height);
 }
 
-export function move(list: ListState, keys: readonly string[], height: number, how: Move): ListState {
+/** @param pageHeight rows of a page, where they are not those in sight */
+export function move(
+  list: ListState,
+  keys: readonly string[],
+  height: number,
+  how: Move,
+  pageHeight = height,
+): ListState {
   if (keys.length === 0) return list;
   const last = keys.length - 1;
-  const page = Math.max(1, height - 1);
+  const page = Math.max(1, pageHeight - 1);
   const wanted =
     "to" in how ? (how.to === "first" ? 0 : last) : list.index + ("by" in how ? how.by : how.pages * page);
   const index = Math.min(last, Math.max(0, wanted));
