@@ -19,6 +19,8 @@ export interface HostFacts {
   readonly disks: ListFact<DiskFacts>;
   readonly mdArrays: ListFact<MdArray>;
   readonly raid: ListFact<RaidController>;
+  /** The drives behind RAID controllers, which hide them from the kernel. */
+  readonly raidDisks: ListFact<RaidDiskFacts>;
   readonly power: PowerFacts;
   readonly nics: ListFact<NicFacts>;
   readonly bonds: ListFact<BondFacts>;
@@ -109,6 +111,12 @@ export interface DiskFacts {
   readonly mountPoints: readonly string[];
   readonly health: DiskHealth;
 }
+
+/** `name` is what smartctl is told: "megaraid,5 /dev/bus/0". */
+export type RaidDiskFacts = Pick<
+  DiskFacts,
+  "name" | "model" | "sizeBytes" | "media" | "powerLossProtection" | "capacitorPercent" | "health"
+>;
 
 export interface DiskHealth {
   /** The drive's own verdict on itself. */

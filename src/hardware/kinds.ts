@@ -197,5 +197,5 @@ function withDisk(blank: HostFacts, some: Partial<DiskFacts> & { readonly name: 
     health: { passed: no, problems: no, percentUsed: no, powerOnHours: no },
     ...some,
   };
-  return { ...blank, disks: known([disk]) };
+  return { ...blank, disks: known([disk]), raidDisks: known([]) };
 }

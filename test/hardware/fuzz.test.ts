@@ -12,6 +12,7 @@ import { savedOutputs } from "../cases/hardware/outputs.ts";
 import { corpus } from "./corpus-case.ts";
 import { machineCases } from "./corpus-machine.ts";
 import { raidAndPowerCases } from "./corpus-raid-and-power.ts";
+import { replyOf } from "./reply.ts";
 
 const real = existsSync(corpus)
   ? [...raidAndPowerCases, ...machineCases].map(({ file, kind }) => ({
@@ -129,12 +130,46 @@ describe("no parser throws", () => {
     );
   });
 
+  test("rows about drives behind controllers, of any words", () => {
+    const word = fc.oneof(
+      fc.constantFrom(
+        "bus",
+        "card",
+        "asked",
+        "failed",
+        "disk",
+        "late",
+        "tool",
+        "none",
+        "hpsa",
+        "cciss,0",
+        "0",
+      ),
+      fc.string({ unit: "binary", maxLength: 8 }),
+    );
+    const rows = fc.array(fc.array(word, { maxLength: 5 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(rows, anyOutput, fc.nat(), (written, { text }, cut) => {
+        const nonce = "fuzzfuzz2";
+        const lines = written.map((one) => one.join(" ")).join("\n");
+        const reply = replyOf(nonce, { "raid-disks": lines, "smartctl-raid:0": text });
+        parseGathered(reply, nonce);
+        // A list that was cut is never the whole list.
+        const less = parseGathered(reply.slice(0, cut % reply.indexOf("close raid-disks")), nonce);
+        expect(less.raidDisks).toHaveProperty("unknown");
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test("a reply of a host, cut or dirtied anywhere", () => {
     const nonce = "fuzzfuzz1";
     expect(gatherScript(nonce)).toContain(nonce);
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.constantFrom(...kinds, "block", "nics", "uname"), anyOutput), { maxLength: 5 }),
+        fc.array(fc.tuple(fc.constantFrom(...kinds, "block", "nics", "uname", "raid-disks"), anyOutput), {
+          maxLength: 5,
+        }),
         fc.nat(),
         (parts, cut) => {
           const sections = parts.map(

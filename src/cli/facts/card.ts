@@ -1,6 +1,6 @@
 /** The facts of one host in a few lines for people. */
 import { type Fact, factValue, isKnown, seenOf } from "../../base/fact.ts";
-import type { DiskFacts, HostFacts, RaidController } from "../../hardware/host-facts.ts";
+import type { DiskFacts, HostFacts, RaidController, RaidDiskFacts } from "../../hardware/host-facts.ts";
 
 /** @returns a label and a text for each line; what is not known shows as a question mark */
 export function cardLines(facts: HostFacts): readonly (readonly [label: string, text: string])[] {
@@ -48,6 +48,7 @@ export function cardLines(facts: HostFacts): readonly (readonly [label: string, 
     ...(raid.length === 0
       ? [["raid", isKnown(facts.raid as Fact<unknown>) ? "no controller" : "?"] as const]
       : []),
+    ...seenOf(facts.raidDisks).map((drive) => ["raid drive", raidDriveLine(drive)] as const),
     [
       "power",
       supplies.length > 0
@@ -95,6 +96,25 @@ function diskLine(disk: DiskFacts): string {
     `scheduler ${show(disk.scheduler)}`,
     `power-loss protection ${protection === undefined ? "?" : protection ? "yes" : "no"}`,
     disk.mountPoints.length > 0 && `on ${disk.mountPoints.join(" ")}`,
+  );
+}
+
+function raidDriveLine(drive: RaidDiskFacts): string {
+  const { passed, problems } = drive.health;
+  const against = seenOf(problems);
+  const isWell = factValue(passed) === true && isKnown(problems as Fact<unknown>) && against.length === 0;
+  return list(
+    drive.name,
+    size(drive.sizeBytes),
+    show(drive.media),
+    isKnown(drive.model) && drive.model.known,
+    isWell
+      ? "well"
+      : factValue(passed) === false
+        ? "fails"
+        : against.length > 0
+          ? "has had errors"
+          : "health ?",
   );
 }
 

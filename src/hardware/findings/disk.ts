@@ -1,6 +1,6 @@
 /** Single drives and arrays of the kernel: failing, and losing writes in a power cut. */
 import { factValue, reasonOf, seenOf } from "../../base/fact.ts";
-import type { DiskFacts, HostFacts } from "../host-facts.ts";
+import type { DiskFacts, HostFacts, RaidDiskFacts } from "../host-facts.ts";
 import { noCapacitors } from "../parse/nvme-ocp.ts";
 import { bad, type CheckContext, good, unjudged, type Verdict } from "./verdict.ts";
 
@@ -10,6 +10,9 @@ export function diskFindings(host: HostFacts, context: CheckContext): Verdict[] 
   const verdicts = disks
     .filter((disk) => factValue(disk.media) !== "virtual")
     .flatMap((disk) => [...health(disk), ...powerLoss(disk, store.includes(disk))]);
+  verdicts.push(...seenOf(host.raidDisks).flatMap(behindController));
+  const hidden = reasonOf(host.raidDisks);
+  if (hidden !== undefined) verdicts.push(unjudged("disk-failing", hidden));
   const reason = reasonOf(host.disks);
   if (reason !== undefined)
     for (const id of ["disk-failing", "ssd-without-power-loss-protection"])
@@ -28,7 +31,12 @@ function recordStoreDisks(disks: readonly DiskFacts[], path: string | undefined)
   return nearest === "" ? [] : disks.filter((disk) => disk.mountPoints.includes(nearest));
 }
 
-function health(disk: DiskFacts): Verdict[] {
+/** The controller decides about the caches of its drives, so that only capacitors that are known to fail are told. */
+function behindController(disk: RaidDiskFacts): Verdict[] {
+  return [...health(disk), ...(factValue(disk.powerLossProtection) === false ? powerLoss(disk, false) : [])];
+}
+
+function health(disk: RaidDiskFacts): Verdict[] {
   const id = "disk-failing";
   const problems = seenOf(disk.health.problems);
   const passed = factValue(disk.health.passed);
@@ -51,7 +59,7 @@ function health(disk: DiskFacts): Verdict[] {
   ];
 }
 
-function powerLoss(disk: DiskFacts, isUnderStore: boolean): Verdict[] {
+function powerLoss(disk: RaidDiskFacts, isUnderStore: boolean): Verdict[] {
   const id = "ssd-without-power-loss-protection";
   const media = factValue(disk.media);
   if (media === "hdd") return [];

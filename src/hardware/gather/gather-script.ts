@@ -16,6 +16,7 @@
  * program is not installed.
  */
 import { type GatherCommand, gatherCommands } from "./commands.ts";
+import { raidDiskScript } from "./raid-disk-script.ts";
 
 /** Version of the frame, in its first line. */
 export const frameVersion = 1;
@@ -25,11 +26,16 @@ export const gatherDeadlineMs = 60_000;
 
 /**
  * @param nonce letters and digits, new for every run
+ * @param raidDisks the part that asks the drives behind RAID controllers
  * @returns the script, to be given to `sh -s` on standard input
  */
-export function gatherScript(nonce: string, commands: readonly GatherCommand[] = gatherCommands): string {
+export function gatherScript(
+  nonce: string,
+  commands: readonly GatherCommand[] = gatherCommands,
+  raidDisks: string = raidDiskScript(),
+): string {
   if (!/^[A-Za-z0-9]{8,64}$/.test(nonce)) throw new RangeError("a nonce is 8 to 64 letters and digits");
-  return `${head(nonce)}\n${commands.map(start).join("\n")}\n${tail}`;
+  return `${head(nonce)}\n${commands.map(start).join("\n")}\n${raidDisks}\n${tail}`;
 }
 
 const head = (nonce: string) => `LC_ALL=C

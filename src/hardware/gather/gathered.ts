@@ -27,6 +27,7 @@ import { parseCpuList } from "../quantity.ts";
 import { sysctlNames } from "./commands.ts";
 import { disksOf } from "./disks.ts";
 import { readFrame } from "./frame.ts";
+import { raidDisksOf } from "./raid-disks.ts";
 import { type SectionReader, sectionReader } from "./section-reader.ts";
 import { clockOf } from "./time.ts";
 
@@ -60,6 +61,7 @@ export function parseGathered(text: string, nonce: string): HostFacts {
     disks: disksOf(reader),
     mdArrays: mdArraysOf(reader),
     raid: raidOf(reader),
+    raidDisks: raidDisksOf(reader),
     power: powerOf(reader.read("ipmitool", parseIpmitoolSdr), dmi.power),
     nics:
       typeof nics === "string"

@@ -31,6 +31,8 @@ const programs: Readonly<Record<string, string>> = {
   "nvme-id": "nvme",
   "nvme-smart": "nvme",
   "nvme-ocp": "nvme ocp",
+  "smartctl-raid": "smartctl",
+  "raid-disks": "the search for drives behind RAID controllers",
   "chronyc-tracking": "chronyc",
   "chronyc-sources": "chronyc",
   "megacli-volumes": "megacli",
