@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import {
   cut,
+  cutStart,
   ends,
   fitLine,
   line,
@@ -104,6 +105,8 @@ test("without colours there are no colour codes, and the chosen row is told by a
 
 test("a terminal without UTF-8 gets plain signs", () => {
   expect(toAnsi(line("✓ ╭─ █ ü"), { colour: false, ascii: true })).toBe("v +- # ?");
+  // As many columns as the sign takes: the edge of a box stays where it is.
+  expect(toAnsi(line("结✅e\u0301"), { colour: false, ascii: true })).toBe("????e");
 });
 
 test("text is broken between words", () => {
@@ -126,4 +129,17 @@ const times: readonly [string, string][] = [
 ];
 test.each(times)("%s", (text, expected) => {
   expect(text).toBe(expected);
+});
+
+test.each([
+  ["a filter", 10, "a filter"],
+  ["a long filter", 8, "… filter"],
+  ["结算任务", 5, "…任务"],
+  ["a\x1b[2Jb", 10, "a [2Jb"],
+])("the end of %j in %i columns", (text, width, shown) => {
+  expect(cutStart(text, width)).toBe(shown);
+});
+
+test("marks that are drawn onto the letter before them take no column", () => {
+  expect(["e\u0301", "นี้", "नी", "ש\u05b8", "a\u200db\u2060"].map(textWidth)).toEqual([1, 1, 2, 1, 2]);
 });

@@ -56,3 +56,30 @@ test("the bar names the way out and the way to all keys at every width", () => {
       expect(lines(ui.press(screen)).at(-1), `${columns}, ${screen}`).toMatch(/\? help +q quit/);
   }
 });
+
+test("one that is longer than its lines ends in a sign that more was said", () => {
+  const text = "word ".repeat(90);
+  const ui = openUi().send({ type: "notice", text, tone: "bad", nowMs: 1_000 });
+  expect(lines(ui).at(-2)).toMatch(/word …$|wo?r?…$/);
+});
+
+test("what is typed beyond the width is seen at its end, where the next letter goes", () => {
+  const ui = openUi({ operator: true })
+    .jobs([sampleJob(1)])
+    .press("2", "/", ..."x".repeat(90), "E");
+  expect(lines(ui).at(-1)).toMatch(/^\/…x+E▌.*esc undo/);
+  ui.press("esc", ":", ..."x".repeat(90), "E");
+  expect(lines(ui).at(-1)).toMatch(/^:…x+E▌/);
+  ui.press("esc", "R", ..."x".repeat(90), "E");
+  expect(ui.text()).toMatch(/reason {3}…x+E▌ *│/);
+});
+
+test("the page of keys scrolls to its end and not beyond", () => {
+  const ui = openUi().press("?", ...Array.from({ length: 60 }, () => "j"));
+  const end = ui.text();
+  expect(ui.press("k").text()).not.toBe(end);
+  expect(ui.press("G").text()).toBe(end);
+  expect(ui.press("g").text()).toContain("into what the cursor is on");
+  expect(ui.press("pagedown", "pagedown", "pagedown").text()).toBe(end);
+  expect(ui.press("x").text()).toContain("Today");
+});

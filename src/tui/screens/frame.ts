@@ -7,6 +7,7 @@ import { currentView, listOf, type State } from "../state/state.ts";
 import {
   cleaned,
   cut,
+  cutStart,
   emptyLine,
   ends,
   fitLine,
@@ -70,17 +71,20 @@ function banner(state: State, width: number): Line[] {
   ];
 }
 
+/** For the sign and the cursor, and what is said at the other end. */
+const typedBeside = 36;
+
 function bar(state: State, width: number): Line {
   if (state.mode.kind === "filter") {
     const { rows } = screenOf(state).rows(state);
     return ends(
-      line(span("/", "key"), listOf(state).filter, span("▌", "key")),
+      line(span("/", "key"), cutStart(listOf(state).filter, width - typedBeside), span("▌", "key")),
       line(span(`${rows.length} rows · ⏎ keep · esc undo`, "muted")),
       width,
     );
   }
   if (state.mode.kind === "command")
-    return fitLine(line(span(":", "key"), state.mode.text, span("▌", "key")), width);
+    return fitLine(line(span(":", "key"), cutStart(state.mode.text, width - 3), span("▌", "key")), width);
   return fitLine(line(...keys(state, width)), width);
 }
 
@@ -129,7 +133,10 @@ function boxLines(state: State, area: Area): Line[] {
 /** What was said last, whole, in as many lines as it takes; esc takes it away. */
 function noticeLines({ notice }: State, area: Area): Line[] {
   if (!notice) return [];
-  const lines = wrap(cleaned(notice.text), area.width - 2).slice(0, mostNoticeLines);
+  const all = wrap(cleaned(notice.text), area.width - 2);
+  const lines = all.slice(0, mostNoticeLines);
+  if (all.length > lines.length)
+    lines[lines.length - 1] = cut(`${lines.at(-1)} ${all[mostNoticeLines]}…`, area.width - 2);
   return lines.map((text, i) =>
     fitLine(line(span(i === 0 ? "▸ " : "  ", notice.tone), span(text, notice.tone)), area.width),
   );
@@ -164,7 +171,11 @@ function questionBox(state: State, area: Area): Line[] {
   const asked = questions.map(({ label, value, hint }, i) => {
     const shown =
       i === at
-        ? [span(value, "strong"), span("▌", "key"), span(value === "" ? ` ${hint}` : "", "muted")]
+        ? [
+            span(cutStart(value, area.width - width - 9), "strong"),
+            span("▌", "key"),
+            span(value === "" ? ` ${hint}` : "", "muted"),
+          ]
         : [span(value, i < at ? "plain" : "muted")];
     return line(
       span(i === at ? "▸ " : "  ", "key"),

@@ -8,8 +8,28 @@ import type { Area } from "./area.ts";
 
 export function helpLines(state: State, top: number, area: Area): Line[] {
   const { screen } = currentView(state);
+  const lines = linesOf(state);
+  const shown = lines.slice(Math.min(top, lastTop(lines, area)));
+  const note = line(span("j k scroll · any other key closes", "muted"));
+  return panel(
+    { title: `keys of ${screen}`, note, width: area.width, height: area.height, focused: true },
+    shown,
+  );
+}
+
+/** Where the page can be scrolled to. */
+export function lastHelpTop(state: State, area: Area): number {
+  return lastTop(linesOf(state), area);
+}
+
+function lastTop(lines: readonly Line[], area: Area): number {
+  return Math.max(0, lines.length - area.height + 2);
+}
+
+function linesOf(state: State): Line[] {
+  const { screen } = currentView(state);
   const groups = ["Go", "Move", "Sort", "Change"] as const;
-  const lines = groups.flatMap((group) => {
+  return groups.flatMap((group) => {
     const bindings = bindingsOf(screen).filter((one) => one.group === group);
     if (bindings.length === 0) return [];
     return [
@@ -21,12 +41,6 @@ export function helpLines(state: State, top: number, area: Area): Line[] {
       emptyLine,
     ];
   });
-  const shown = lines.slice(Math.min(top, Math.max(0, lines.length - area.height + 2)));
-  const note = line(span("j k scroll · any other key closes", "muted"));
-  return panel(
-    { title: `keys of ${screen}`, note, width: area.width, height: area.height, focused: true },
-    shown,
-  );
 }
 
 function bindingLine({ shown, help, intent }: Binding): Line {

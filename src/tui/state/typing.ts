@@ -1,6 +1,8 @@
 /** Keys and pastes while something is typed: a filter, a command, an answer. */
 import { actionNamed } from "../actions/actions.ts";
 import { commandOf } from "../actions/ask.ts";
+import { bodyArea } from "../screens/area.ts";
+import { lastHelpTop } from "../screens/help.ts";
 import { cleaned } from "../text/line.ts";
 import { moved, settled, shown, withList } from "./arrange.ts";
 import { chooseCommand, runCommandLine } from "./command-line.ts";
@@ -74,9 +76,18 @@ function onFilterKey(state: State, before: string, key: string): Step {
 
 function onHelpKey(state: State, top: number, key: string): Step {
   const intent = intentOf(currentView(state).screen, key);
-  if (intent?.do === "move" && "by" in intent.how)
-    return only({ ...state, mode: { kind: "help", top: Math.max(0, top + intent.how.by) } });
-  if (intent?.do === "move") return only(state);
+  if (intent?.do === "move") {
+    const area = bodyArea(state);
+    const last = lastHelpTop(state, area);
+    const { how } = intent;
+    const next =
+      "to" in how
+        ? how.to === "first"
+          ? 0
+          : last
+        : top + ("by" in how ? how.by : how.pages * Math.max(1, area.height - 3));
+    return only({ ...state, mode: { kind: "help", top: Math.max(0, Math.min(last, next)) } });
+  }
   return only({ ...state, mode: browse });
 }
 

@@ -50,10 +50,20 @@ function mayBeWideSign(code: number): boolean {
   return (code >= 0x231a && code < 0x2500) || (code >= 0x25f0 && code <= 0x2b55) || code >= 0x1f000;
 }
 
+/** Marks that are drawn onto the character before them, and signs that are not drawn at all. */
+const noWidth = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+/** Where such marks are: not among the signs of the frame. */
+function mayHaveNoWidth(code: number): boolean {
+  return (
+    code < 0x2070 || (code >= 0x20d0 && code < 0x2100) || (code >= 0x2ce0 && code < 0x3100) || code >= 0xa600
+  );
+}
+
 /** Columns that one character takes. */
 function charWidth(code: number): number {
   if (code < 0x300) return code < 32 || (code >= 0x7f && code < 0xa0) ? 0 : 1;
-  if (code <= 0x36f || (code >= 0x200b && code <= 0x200f) || (code >= 0xfe00 && code <= 0xfe0f)) return 0;
+  if (mayHaveNoWidth(code) && noWidth.test(String.fromCodePoint(code))) return 0;
   const wide =
     (code >= 0x1100 && code <= 0x115f) ||
     (mayBeWideSign(code) && wideSign.test(String.fromCodePoint(code))) ||
@@ -107,6 +117,18 @@ export function cut(text: string, width: number): string {
     room -= size;
   }
   return `${taken}…`;
+}
+
+/** The end of what is typed, in at most `width` columns, and cleaned: that is where the next letter goes. */
+export function cutStart(text: string, width: number): string {
+  const clean = cleaned(text);
+  if (textWidth(clean) <= width) return clean;
+  let taken = "";
+  for (const char of [...clean].reverse()) {
+    if (textWidth(char + taken) > width - 1) break;
+    taken = char + taken;
+  }
+  return `…${taken}`;
 }
 
 export type Align = "left" | "right";

@@ -1,5 +1,5 @@
 /** What tones look like, on a terminal of the theme's own 16 colours. */
-import type { Line, Tone } from "./line.ts";
+import { type Line, type Tone, textWidth } from "./line.ts";
 
 export interface Look {
   /** False under NO_COLOR: weights and reverse video only. */
@@ -102,7 +102,8 @@ export function toAnsi({ spans }: Line, look: Look): string {
 }
 
 function asciiText(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, (char) => asciiOf[char] ?? "?");
+  // What takes two columns, or none, takes as many.
+  return text.replace(/[^\x20-\x7e]/gu, (char) => asciiOf[char] ?? "?".repeat(textWidth(char)));
 }
 
 /** What this terminal can do, from its environment. */
