@@ -26,7 +26,7 @@ export interface HistoryQuestion {
   readonly db: Database;
   readonly definition: DrillDefinition;
   readonly variant: DrillVariant;
-  readonly witness: Witness;
+  readonly witness: Pick<Witness, "effects" | "refusals" | "sightings">;
   /** The probe jobs, read after they were stopped. */
   readonly probes: readonly RecordedJob[];
   readonly records: DrillRecords;

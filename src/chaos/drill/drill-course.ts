@@ -13,6 +13,7 @@ import { noNotes } from "./course-notes.ts";
 import { type AimedFault, DrillLoad } from "./drill-load.ts";
 import { DrillLog } from "./drill-log.ts";
 import type { DrillResult } from "./drill-report.ts";
+import { earlyHistory } from "./early-history.ts";
 import { EvidenceBook } from "./evidence.ts";
 import { FaultWatch } from "./fault-watch.ts";
 import { judgeRun } from "./judge-run.ts";
@@ -219,10 +220,11 @@ export class DrillCourse {
     return true;
   }
 
-  #end(why: string): DrillResult {
+  async #end(why: string): Promise<DrillResult> {
     const reason = this.#stopReason() ?? why;
     this.notes.doubts.push(reason);
-    return { report: writeReport(this, null), history: null };
+    const load = this.notes.fault ? this.#load : undefined;
+    return { report: writeReport(this, null), history: load ? await earlyHistory(this, load) : null };
   }
 
   #stops(): AbortSignal[] {

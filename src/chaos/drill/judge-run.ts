@@ -6,6 +6,7 @@ import { conclude, culpritsOf, executorTakeoverMs } from "./conclude.ts";
 import type { DrillCourse } from "./drill-course.ts";
 import type { DrillLoad } from "./drill-load.ts";
 import type { DrillMeasures, DrillResult } from "./drill-report.ts";
+import { recordedFault } from "./recorded-fault.ts";
 import { awaitRest, whileAway } from "./settle-records.ts";
 import { writeReport } from "./write-report.ts";
 
@@ -40,11 +41,10 @@ export async function judgeRun({ course, load, restoredMs, enter }: JudgeQuestio
   await enter("judging");
   if (witness.strange.length > 0)
     notes.doubts.push(`the witness heard a strange line: ${witness.strange[0]}`);
-  const { fault, target } = notes;
+  const { fault } = notes;
   const missing =
     course.book?.missing(notes.asked, variant.fault.kind, fault?.restoredAtMs ?? null) ?? variant.proof;
   const unproven = missing.map(({ see, from }) => `${see} by ${from}`);
-  const iso = (ms: number) => new Date(ms).toISOString();
   const collected = await whileAway(
     () =>
       collectHistory({
@@ -55,17 +55,7 @@ export async function judgeRun({ course, load, restoredMs, enter }: JudgeQuestio
         probes,
         records,
         settled,
-        fault:
-          fault?.faultAtMs == null
-            ? null
-            : {
-                kind: variant.fault.kind,
-                target: target?.host ?? "",
-                at: iso(fault.faultAtMs),
-                until: fault.restoredAtMs === null ? null : iso(fault.restoredAtMs),
-                proven: unproven.length === 0,
-                unsupervised: [],
-              },
+        fault: recordedFault(course, missing.length === 0),
         struck: [...load.struck],
         startedAt: course.startedAt,
       }),

@@ -6,7 +6,7 @@
  * controller goes is in test/hosts/drill/host-side-interrupted.
  *
  * By default each variant is killed at one of the stages (ESCAPEMENT_DRILL_SEED
- * says at which); ESCAPEMENT_ALL_DRILLS=1: at each of them, about 10 minutes.
+ * says at which); ESCAPEMENT_ALL_DRILLS=1: at each of them, about 12 minutes.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ import { briefly, shippedVariants } from "./shipped-variants.ts";
 import { killExecutor } from "./variants.ts";
 
 const limitMs = 180_000;
-const stages = ["preflight", "armed", "fault", "settling", "judging"] as const;
+const stages = ["preflight", "armed", "fault", "restoring", "settling", "judging"] as const;
 const seed = seedFrom("ESCAPEMENT_DRILL_SEED");
 const variant = {
   ...killExecutor,

@@ -1,6 +1,7 @@
 /** What keeps a drill from beginning, what ends it early, and what it then may not claim. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runDrill } from "../../../src/chaos/drill/run-drill.ts";
+import { judgeDrill } from "../../../src/chaos/judge-drill.ts";
 import { haltDrills, liftDrillHalt } from "../../../src/store/drill/drill-halt.ts";
 import { currentDrillRun, listDrillRuns, requestDrillAbort } from "../../../src/store/drill/drill-run.ts";
 import { until } from "../../support/until.ts";
@@ -76,10 +77,14 @@ describe("a drill that is ended early", () => {
       await struck();
       await haltDrills(scene.db, deed);
       try {
-        const { report } = await running;
+        const { report, history } = await running;
         expect(report).toMatchObject({ verdict: "unknown", failures: [] });
         expect(report.reason).toContain("halted by test");
         expect(report.restoredAt).not.toBeNull();
+        // What was seen until then can be judged again, and never becomes a pass.
+        expect(history).toMatchObject({ settled: false, faults: [{ until: report.restoredAt }] });
+        expect(history?.effects.length).toBeGreaterThan(0);
+        expect(judgeDrill(history!, history)).toMatchObject({ outcome: "unknown", findings: [] });
       } finally {
         await liftDrillHalt(scene.db, deed);
       }
