@@ -17,6 +17,7 @@ import { picture } from "./picture.ts";
 import { type PlaybookOptions, requirePlaybook, withPlaybooksOption } from "./playbook-files.ts";
 import { inventoryDigest, playbookHosts, targetsOf } from "./playbook-hosts.ts";
 import { previewTable, tellEvent, tellResult } from "./run-text.ts";
+import { withStillAtIt } from "./still-at-it.ts";
 
 interface PlaybookRunOptions extends PlaybookOptions, DefinitionOptions {
   readonly host?: readonly string[];
@@ -107,7 +108,7 @@ async function run(name: string, options: PlaybookRunOptions): Promise<void> {
     signal: reach.signal,
     ...(options.from !== undefined && { from: options.from }),
     ...(options.fresh && { fresh: true }),
-    onEvent: tellEvent,
+    onEvent: withStillAtIt(tellEvent, say),
     standbyFirst: (among) => standbyFirst(world, among),
   };
   try {
