@@ -22,6 +22,8 @@ export interface HostLabOptions {
   readonly hosts?: number | readonly string[];
   /** Which of them are virtual machines. Default: none. */
   readonly virtual?: readonly string[];
+  /** The virtual ones have the packages of the shipped profiles already. */
+  readonly prepared?: boolean;
 }
 
 let count = 0;
@@ -46,6 +48,7 @@ export function hostLab(options: HostLabOptions = {}): () => HostLab {
       ),
       folder,
       owned: true,
+      prepared: options.prepared ?? false,
     });
   }, upLimitMs);
   afterAll(async () => {

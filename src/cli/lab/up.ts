@@ -12,6 +12,7 @@ interface UpOptions extends LabChoice {
   readonly hosts: readonly string[];
   readonly tier: string;
   readonly virtual?: readonly string[];
+  readonly prepared?: boolean;
   readonly output: string;
   readonly json?: boolean;
 }
@@ -33,6 +34,7 @@ export function buildUp(): Command {
     .option("--hosts <number or names...>", "how many, or their names", ["6"])
     .option("--tier <tier>", "hosts, process or vm", "hosts")
     .option("--virtual <names...>", "which hosts are virtual machines, beside the others (vm: all)")
+    .option("--prepared", "virtual machines have the packages of the shipped profiles already, switched off")
     .option("-o, --output <folder>", "where inventory.yaml, known_hosts and id_ed25519 go", "escapement-lab")
     .option("--json", "print one JSON document")
     .action(async (options: UpOptions, command: Command) => {
@@ -48,6 +50,7 @@ export function buildUp(): Command {
         name: options.name,
         hosts: withMachines(counted ? countedHosts(Number(first)) : namedHosts(options.hosts), options),
         folder: options.output,
+        prepared: options.prepared ?? false,
         say,
         signal: stop,
       });
@@ -97,7 +100,14 @@ async function upProcesses(options: UpOptions): Promise<void> {
 }
 
 /** @throws E_BAD_VALUE for a tier that there is not, E_LAB_TIER for options that a tier has no use for */
-function checkTier({ tier, virtual }: UpOptions, hostsChosen: boolean): void {
+function checkTier({ tier, virtual, prepared }: UpOptions, hostsChosen: boolean): void {
+  if (prepared && tier !== "vm" && !virtual) {
+    throw new EscapementError("E_LAB_TIER", {
+      tier,
+      reason: "--prepared is about virtual machines, and this lab has none",
+      hint: "leave the option out, or use --tier vm or --virtual",
+    });
+  }
   if (tier === "process" && (hostsChosen || virtual)) {
     throw new EscapementError("E_LAB_TIER", {
       tier,

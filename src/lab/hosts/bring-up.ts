@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { makeFolder } from "../../base/make-folder.ts";
 import { bringUpGuest } from "../vm/lab-guest.ts";
+import { machinesAtOnce, StartingLane } from "../vm/starting-lane.ts";
 import { makeKey, personalise } from "./host-files.ts";
 import { mountDisk, startHost, waitForHost } from "./host-machine.ts";
 import { createNetwork, plugIn } from "./lab-network.ts";
@@ -27,9 +28,11 @@ export async function bringUp(
   signal?.throwIfAborted();
   await startTimeSource(place, state);
   say(`starting ${state.hosts.length} hosts`);
+  const machines = new StartingLane(machinesAtOnce(state));
   const knownHosts = await Promise.all(
     state.hosts.map(async (host) => {
-      if (host.machine === "virtual") return bringUpGuest(place, state, host, keys, signal);
+      if (host.machine === "virtual")
+        return machines.run(() => bringUpGuest(place, state, host, keys, signal));
       await mountDisk(place, host.name, state.layers);
       const line = await personalise(place, state, host, keys);
       await plugIn(place, state, host);

@@ -22,16 +22,26 @@ export function hierarchies(): string[] {
     .map((name) => join(mount, name));
 }
 
-/** Shell lines that put the shell itself, and so all it starts, into `group`. */
-export function enterScript(group: string): string {
+/**
+ * Shell lines that put the shell itself, and so all it starts, into `group`.
+ * @param programs what the whole lab counts for where processors are shared: as much as so many programs
+ * of this machine. Default: what a new group has, one
+ */
+export function enterScript(group: string, programs = 1): string {
   const parent = group.split("/").slice(0, -1).join("/");
+  const [shares, weight] = [1_024 * programs, Math.min(10_000, 100 * programs)];
   return hierarchies()
     .map((top) => {
       const delegate = isUnified()
         ? `for d in '${top}' '${top}/${parent}'; do for c in memory pids cpu io; do ` +
           `echo "+$c" > "$d/cgroup.subtree_control" 2>/dev/null || :; done; done; `
         : "";
-      return `mkdir -p '${top}/${parent}'; ${delegate}mkdir -p '${top}/${group}' && echo $$ > '${top}/${group}/cgroup.procs' || exit 71`;
+      const count =
+        programs === 1
+          ? ""
+          : `2>/dev/null echo ${shares} > '${top}/${parent}/cpu.shares' || ` +
+            `2>/dev/null echo ${weight} > '${top}/${parent}/cpu.weight' || :; `;
+      return `mkdir -p '${top}/${parent}'; ${delegate}${count}mkdir -p '${top}/${group}' && echo $$ > '${top}/${group}/cgroup.procs' || exit 71`;
     })
     .join("\n");
 }

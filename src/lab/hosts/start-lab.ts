@@ -23,6 +23,8 @@ export interface LabOptions {
   readonly folder: string;
   /** The lab ends with this process: once it has ended, anybody's next lab may take it down. */
   readonly owned?: boolean;
+  /** Virtual machines have the packages of the shipped profiles already, switched off. Default: they are bare. */
+  readonly prepared?: boolean;
   /** Ends the start after the step it is in; its reason is thrown. */
   readonly signal?: AbortSignal;
   /** Told what happens, step by step. */
@@ -49,7 +51,7 @@ export async function startLab(options: LabOptions): Promise<LabPlace> {
   say("package source");
   const packages = await packageRepository(source, root);
   const virtual = options.hosts.some((host) => host.machine === "virtual")
-    ? await virtualMachines(source, root, packages, say)
+    ? await virtualMachines(source, root, packages, say, options.prepared)
     : undefined;
   options.signal?.throwIfAborted();
   claim(place);

@@ -97,7 +97,9 @@ async function startGuest(
   const log = openSync(file(place, host.name, "machine.log"), "a", 0o600);
   const group = `${place.controlGroup}/${host.name}`;
   const [program = "", ...args] = inNamespace(place.namespace);
-  const script = `${enterScript(group)}\nexec "$@"`;
+  const machines = state.hosts.filter(({ machine }) => machine === "virtual").length;
+  // A group counts as one program, or all machines of a lab together would wait for each other's turn.
+  const script = `${enterScript(group, machines + 1)}\nexec "$@"`;
   const child = spawn("sh", ["-c", script, "sh", program, ...args, ...command], {
     stdio: ["ignore", log, log],
     detached: true,

@@ -9,6 +9,7 @@ import { vmImage } from "./vm-image.ts";
 
 /**
  * The disk, the accelerator and the kept state, made when they are not there.
+ * @param prepared with the packages of the shipped profiles on the disk
  * @throws E_LAB_TIER where there can be no virtual machine; E_LAB_STEP
  */
 export async function virtualMachines(
@@ -16,6 +17,7 @@ export async function virtualMachines(
   root: string,
   packages: PackageRepository,
   say: (line: string) => void,
+  prepared = false,
 ): Promise<NonNullable<LabState["virtual"]>> {
   const reason = whyNoMachines();
   if (reason !== undefined)
@@ -25,7 +27,7 @@ export async function virtualMachines(
       hint: "npm run setup -- --for test installs what is missing, as root on Debian",
     });
   say("disk of virtual machines");
-  const image = await vmImage(source, root, packages);
+  const image = await vmImage(source, root, packages, prepared);
   say("trying whether KVM works");
   const by = await accelerator(image);
   say(`virtual machine to start from (${by === "kvm" ? "KVM" : "emulated"}; minutes the first time)`);

@@ -34,6 +34,12 @@ const maskedUnits = [
   "systemd-networkd-wait-online.service",
 ] as const;
 
+/**
+ * What the shipped profiles install. On an emulated machine that takes half a minute a package, which
+ * a disk for prepared machines has behind it: there, and switched off, as if an administrator had.
+ */
+export const preparedPackages = ["chrony", "keepalived", "nftables", "postgresql"] as const;
+
 export interface VmImage {
   /** Tells images apart; part of what is made from one. */
   readonly key: string;
@@ -43,8 +49,8 @@ export interface VmImage {
   readonly initialDisk: string;
 }
 
-/** In a mount namespace of its own: nothing stays mounted. Arguments: layers, work, merged, mirror, suite, out. */
-const script = `set -e
+/** In a mount namespace of its own: nothing stays mounted. Arguments: layers, work, merged, mirror, suite, out, pool. */
+const script = (prepared: boolean) => `set -e
 layers=$1 work=$2 merged=$3 mirror=$4 suite=$5 out=$6
 mount -t tmpfs -o size=4g tmpfs "$work"
 mkdir "$work/upper" "$work/work"
@@ -65,7 +71,7 @@ printf 'MODULES=list\\nCOMPRESS=lz4\\n' > "$merged/etc/initramfs-tools/conf.d/la
 printf '%s\\n' ${modules.join(" ")} >> "$merged/etc/initramfs-tools/modules"
 apt install ${kernelPackage}
 inside systemctl mask ${maskedUnits.join(" ")}
-rm -rf "$merged/tmp/apt" "$merged/var/cache/apt/archives"/*.deb "$merged/etc/resolv.conf"
+${prepared ? prepare : ""}rm -rf "$merged/tmp/apt" "$merged/var/cache/apt/archives"/*.deb "$merged/etc/resolv.conf"
 printf '/dev/vda / ext4 defaults,noatime 0 1\\n/dev/vdb ${packagesMount} ext4 ro,nofail 0 0\\n' > "$merged/etc/fstab"
 mv "$merged"/boot/vmlinuz-* "$out/vmlinuz"
 mv "$merged"/boot/initrd.img-* "$out/initrd"
@@ -74,20 +80,39 @@ truncate -s ${diskGib}G "$out/disk.img"
 mke2fs -q -t ext4 -d "$merged" "$out/disk.img"
 `;
 
-/** @throws E_LAB_STEP */
+/** From the lab's own packages, as a host would install them. Nothing is started, then or at a boot. */
+const prepare = `mount --bind "$7" "$merged${packagesMount}"
+printf '#!/bin/sh\\nexit 101\\n' > "$merged/usr/sbin/policy-rc.d"
+chmod 755 "$merged/usr/sbin/policy-rc.d"
+inside apt-get -qq -y -o APT::Sandbox::User=root -o APT::Install-Recommends=false install ${preparedPackages.join(" ")}
+rm "$merged/usr/sbin/policy-rc.d"
+inside systemctl disable ${preparedPackages.join(" ")}
+umount "$merged${packagesMount}"
+`;
+
+/** @param prepared with the packages of the shipped profiles. @throws E_LAB_STEP */
 export async function vmImage(
   source: PackageSource,
   root: string,
   packages: PackageRepository,
+  prepared = false,
 ): Promise<VmImage> {
-  const key = cacheKey("vm", recipe, script, rootKey(source), packages.pool.split("/").at(-2));
+  const key = cacheKey("vm", recipe, script(prepared), rootKey(source), packages.pool.split("/").at(-2));
   const folder = await cached(`vm-${key}`, async (unfinished) => {
     const [work, merged] = ["work", "merged"].map((name) => join(unfinished, name)) as [string, string];
     for (const path of [work, merged]) mkdirSync(path);
     await mustRun(
       [
-        ...["unshare", "--mount", "--propagation=private", "sh", "-c", script, "sh"],
-        ...[`${packages.lists}:${root}`, work, merged, source.mirror, source.suite, unfinished],
+        ...["unshare", "--mount", "--propagation=private", "sh", "-c", script(prepared), "sh"],
+        ...[
+          `${packages.lists}:${root}`,
+          work,
+          merged,
+          source.mirror,
+          source.suite,
+          unfinished,
+          packages.pool,
+        ],
       ],
       { step: "making the disk of virtual machines", deadlineMs: 15 * 60_000 },
     );

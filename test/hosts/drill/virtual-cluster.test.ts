@@ -26,7 +26,11 @@ const wanted = (
   .map((name) => name.split("/") as [drill: string, variant: string]);
 
 describe.skipIf(!asked || noHosts || noMachines)("a cluster with a virtual machine", () => {
-  const lab = hostLab({ hosts: ["sched-1", "sched-2", virtual, "exec-2", "store-1"], virtual: [virtual] });
+  const lab = hostLab({
+    hosts: ["sched-1", "sched-2", virtual, "exec-2", "store-1"],
+    virtual: [virtual],
+    prepared: true,
+  });
   const own = new OwnCopy();
   let site: DrilledSite;
 

@@ -1,6 +1,10 @@
 /** A host that is a virtual machine, beside one that is not: what only a kernel and a clock of its own can show. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { capabilities } from "../../../src/lab/hosts/capabilities.ts";
+import { hierarchies } from "../../../src/lab/hosts/control-group.ts";
+import { LabPlace } from "../../../src/lab/hosts/lab-place.ts";
 import { packagesMount } from "../../../src/lab/hosts/root-image.ts";
 import { whyNoMachines } from "../../../src/lab/vm/accelerator.ts";
 import { applyHost } from "../../../src/provision/apply/apply-host.ts";
@@ -71,6 +75,17 @@ describe.skipIf(noHosts || noMachines)("a virtual machine and a container", () =
     expect(await shell("exec-1", "apt-cache policy chrony | sed -n 's/ *Candidate: //p'")).not.toBe("");
     expect(await shell("exec-1", "modprobe sch_netem && echo there")).toBe("there");
     expect(await reaches("exec-2", "exec-1")).toBe(true);
+  });
+
+  test("where processors are shared, it counts as a program of this machine, and the containers as another", () => {
+    const group = new LabPlace(lab().name).controlGroup;
+    const [count, other] = hierarchies()
+      .flatMap((top) => ["cpu.shares", "cpu.weight"].map((name) => join(top, group, name)))
+      .filter((file) => existsSync(file))
+      .map((file) => Number(readFileSync(file, "utf8")));
+    // Either one, by the version of control groups; none where processors are not shared by group.
+    if (count !== undefined) expect([2_048, 200]).toContain(count);
+    expect(other).toBeUndefined();
   });
 
   test("standard input, both streams and the exit code of a command come through", async () => {
