@@ -1,7 +1,8 @@
 /** Where the journal of a playbook lies, and that only one run at a time writes it. */
-import { closeSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { EscapementError } from "../../base/errors.ts";
+import { EscapementError, messageOf } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 
 /** One journal for a playbook and the hosts it is run on. */
@@ -11,11 +12,12 @@ export function journalFile(inventoryFile: string, playbook: string, targets: re
 
 /**
  * Holds the journal for this process; a lock of a process that is gone is taken over.
- * @returns what lets go of it @throws E_REFUSED while another process runs the same playbook
+ * @returns what lets go of it
+ * @throws E_REFUSED while another process runs the same playbook, E_UNAVAILABLE where nothing can be written
  */
 export function lockJournal(file: string): () => void {
   const lock = `${file}.lock`;
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeWritable(dirname(file));
   for (let attempt = 0; ; attempt++) {
     try {
       const handle = openSync(lock, "wx", 0o600);
@@ -38,6 +40,22 @@ export function lockJournal(file: string): () => void {
         });
       unlinkSync(lock);
     }
+  }
+}
+
+function makeWritable(folder: string): void {
+  try {
+    makeFolder(folder, 0o700);
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new EscapementError(
+      "E_UNAVAILABLE",
+      {
+        what: `the journals of playbooks cannot be kept in ${folder}: ${messageOf(error)}`,
+        hint: "let the folder of the inventory be written, or name another in XDG_STATE_HOME",
+      },
+      { cause: error },
+    );
   }
 }
 

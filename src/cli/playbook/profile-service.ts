@@ -1,35 +1,41 @@
 /** Plan and apply of single hosts, for playbooks. */
 import { EscapementError } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
-import type { HostPlan } from "../../provision/plan/host-plan.ts";
+import type { HostPlan, PlannedResource } from "../../provision/plan/host-plan.ts";
 import type { ProfileService, ProfileState } from "../../provision/playbook/host-world.ts";
 import type { Remote } from "../../remote/remote.ts";
 import type { Definitions } from "../provision/definitions.ts";
 
-/** A host that is not confirmed within this time puts everything back. */
-const confirmSeconds = 60;
-/** Until then a transaction that nobody confirms has been put back, packages included. */
-const settleMs = 180_000;
+/** Beside the time to confirm: by then a transaction that nobody confirms has been put back, packages included. */
+const undoMs = 120_000;
 
-/** Facts and plan are made anew each time: the step before may have changed them. */
-export async function profileService(definitions: Definitions): Promise<ProfileService> {
+/**
+ * Facts and plan are made anew each time: the step before may have changed them.
+ * @param confirmSeconds a host that is not confirmed within this time puts everything back
+ */
+export async function profileService(
+  definitions: Definitions,
+  confirmSeconds: number,
+): Promise<ProfileService> {
   const { planOne } = await import("../../provision/plan/fleet-plan.ts");
-  const { changesOf, unknownsOf } = await import("../../provision/plan/host-plan.ts");
+  const { changesOf, leftToOthers, unknownsOf } = await import("../../provision/plan/host-plan.ts");
   const { applyHost } = await import("../../provision/apply/apply-host.ts");
   const { askScheduler } = await import("../../provision/apply/active-scheduler.ts");
   const { hosts, reach, describe } = definitions;
 
   const makePlan = async (remote: Remote, settle: boolean): Promise<HostPlan> =>
     (await planOne(remote, { describe, settle })).plan;
+  const because = ({ resource, judged }: PlannedResource) => `${resource.id}: ${judged.lines.join("; ")}`;
   const stateOf = (plan: HostPlan): ProfileState => ({
     changes: changesOf(plan).length,
     pendingRestarts: plan.restarts.length,
-    unknowns: unknownsOf(plan).map(({ resource, judged }) => `${resource.id}: ${judged.lines.join("; ")}`),
+    unknowns: unknownsOf(plan).map(because),
+    leftToOthers: leftToOthers(plan).map(because),
     unfinished: plan.interrupted,
   });
   /** What a run before this one has left is put back by the host; until then nothing can be changed. */
   const makeSettledPlan = async (remote: Remote, signal: AbortSignal): Promise<HostPlan> => {
-    const endMs = monotonicMs() + settleMs;
+    const endMs = monotonicMs() + confirmSeconds * 1_000 + undoMs;
     for (;;) {
       const plan = await makePlan(remote, true);
       if (plan.interrupted.length === 0 || monotonicMs() > endMs) return plan;
@@ -56,6 +62,7 @@ export async function profileService(definitions: Definitions): Promise<ProfileS
           changes: outcome.changes,
           pendingRestarts: outcome.deferred.length,
           unknowns: [...outcome.unknowns, ...outcome.beyondHost],
+          leftToOthers: outcome.leftToOthers,
           unfinished: [],
         };
       const what = [outcome.result, outcome.reason, ...outcome.moved].filter(Boolean).join(": ");

@@ -9,6 +9,7 @@ import type { PlaybookHost } from "../../provision/playbook/registry.ts";
 import type { RunOptions, RunResult } from "../../provision/playbook/runner.ts";
 import { idleTargets } from "../../provision/playbook/select-hosts.ts";
 import { defineCommand } from "../command.ts";
+import { confirmSeconds } from "../confirm-timeout.ts";
 import { askLine, hasTerminal } from "../hosts/ask.ts";
 import { type DefinitionOptions, loadDefinitions, withDefinitionOptions } from "../provision/definitions.ts";
 import { print, printJson, say } from "../terminal.ts";
@@ -26,6 +27,7 @@ interface PlaybookRunOptions extends PlaybookOptions, DefinitionOptions {
   readonly undo?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
+  readonly confirmTimeout: number;
   readonly journal?: string;
   readonly json?: boolean;
 }
@@ -60,6 +62,12 @@ export function buildRun(): Command {
     .option("--undo", "take back what the last run did, the last step first")
     .option("--dry-run", "look only: what would be done, and what is done already")
     .option("--yes", "do not ask before the first change")
+    .option(
+      "--confirm-timeout <duration>",
+      "a host that is not confirmed within this time puts a profile back",
+      confirmSeconds,
+      60,
+    )
     .option("--journal <file>", "another place for the journal")
     .option("--json", "print one JSON document");
   return withDefinitionOptions(withPlaybooksOption(command)).action(run);
@@ -91,7 +99,7 @@ async function run(name: string, options: PlaybookRunOptions): Promise<void> {
     inventory,
     hosts,
     connect: reach.connect,
-    profiles: await profileService(definitions),
+    profiles: await profileService(definitions, options.confirmTimeout),
     release: ownRelease,
     reason: `playbook ${playbook.name}`,
     person: process.env.SUDO_USER ?? userInfo().username,

@@ -16,6 +16,8 @@ export interface ProfileState {
   readonly pendingRestarts: number;
   /** Resources that could not be judged, one sentence each. */
   readonly unknowns: readonly string[];
+  /** What is wrong and not for apply to put right, one sentence each. */
+  readonly leftToOthers: readonly string[];
   /** Transactions that are neither confirmed nor put back: the host may yet become what it was before. */
   readonly unfinished: readonly string[];
 }

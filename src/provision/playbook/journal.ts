@@ -3,19 +3,11 @@
  * made durable before the run goes on. A run that was cut short is taken up
  * from here; a line that was cut short was never said.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { EscapementError, messageOf } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 
 const outcome = z.enum(["done", "skipped", "failed", "interrupted"]);
 const base = { at: z.string(), run: z.string() };
@@ -89,7 +81,7 @@ export class Journal {
   }
 
   #open(): number {
-    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.file), 0o700);
     const handle = openSync(this.file, "a", 0o600);
     const text = readFileSync(this.file, "utf8");
     // Cut off what was not written to its end, else the next line would be glued to it.

@@ -188,9 +188,7 @@ describe("what a killed run has left", () => {
 
   test("a profile that is applied and not confirmed is not applied: the host puts it back", async () => {
     const plan = async () => ({
-      changes: 0,
-      pendingRestarts: 0,
-      unknowns: [],
+      ...{ changes: 0, pendingRestarts: 0, unknowns: [], leftToOthers: [] },
       unfinished: ["20261130T000000Z-a"],
     });
     expect(
@@ -198,6 +196,19 @@ describe("what a killed run has left", () => {
     ).toMatchObject({
       answer: "no",
       because: expect.stringContaining("20261130T000000Z-a is not confirmed"),
+    });
+  });
+
+  test("a profile that is applied says what is left to others, and what could not be judged", async () => {
+    const settled = { changes: 0, pendingRestarts: 0, unfinished: [] };
+    const said = async (leftToOthers: readonly string[], unknowns: readonly string[]) => {
+      const plan = async () => ({ ...settled, leftToOthers, unknowns });
+      return askWith("profile-applied", () => ({}), { profiles: { plan, apply: nothing } });
+    };
+    expect(await said([], [])).toMatchObject({ answer: "yes", because: "no changes" });
+    expect(await said(["user:pay: is not on this host"], ["a", "b"])).toMatchObject({
+      answer: "yes",
+      because: "no changes; 2 not judged; left to others: user:pay: is not on this host",
     });
   });
 

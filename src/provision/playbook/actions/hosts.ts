@@ -140,9 +140,10 @@ export const hostChecks: readonly (readonly [string, CheckEntry<HostWorld>])[] =
       if (state.unfinished.length > 0) return no(`transaction ${state.unfinished[0]} is not confirmed`);
       if (state.changes > 0) return no(`${state.changes} change(s) to make`);
       if (state.pendingRestarts > 0) return no(`${state.pendingRestarts} restart(s) due`);
-      return yes(
-        state.unknowns.length > 0 ? `no changes; ${state.unknowns.length} not judged` : "no changes",
-      );
+      const unjudged = state.unknowns.length > 0 ? [`${state.unknowns.length} not judged`] : [];
+      // No playbook can wait for it: nobody but a person makes it.
+      const left = state.leftToOthers.length > 0 ? [`left to others: ${state.leftToOthers.join(", ")}`] : [];
+      return yes(["no changes", ...unjudged, ...left].join("; "));
     }),
   ],
   [
