@@ -1,9 +1,10 @@
 /** The known_hosts files of a target: read before a connection, added to by `hosts trust`. */
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { EscapementError, messageOf } from "../base/errors.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import {
   hasHashedNames,
   judgeKey,
@@ -55,7 +56,7 @@ export async function addKnownHosts(
   );
   const text = `${before === "" || before.endsWith("\n") ? "" : "\n"}${lines.join("\n")}\n`;
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file), 0o700);
     const handle = await open(file, "a", 0o600);
     try {
       await handle.write(text);

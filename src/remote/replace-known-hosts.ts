@@ -1,8 +1,9 @@
 /** A machine was replaced by another: its new keys go into known_hosts, and the old machine's keys go out. */
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EscapementError, messageOf } from "../base/errors.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import { hasHashedNames, type KnownHost, knownHostsLine, parseKnownHosts } from "./known-hosts.ts";
 import { readKnownHosts, readText } from "./known-hosts-files.ts";
 
@@ -76,7 +77,7 @@ export async function replaceKnownHosts(
 async function writeWhole(file: string, text: string): Promise<void> {
   let temporary: string | undefined;
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file), 0o700);
     const target = await realpath(file).catch(() => file);
     const mode = await stat(target).then(
       (found) => found.mode & 0o777,

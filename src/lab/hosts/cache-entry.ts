@@ -6,7 +6,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { EscapementError } from "../../base/errors.ts";
+import { EscapementError, messageOf } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { processIdentity } from "./process-identity.ts";
 
@@ -24,7 +25,18 @@ export function cacheFolder(): string {
 export async function cached(name: string, build: (folder: string) => Promise<void>): Promise<string> {
   const place = join(cacheFolder(), name);
   if (existsSync(place)) return place;
-  mkdirSync(cacheFolder(), { recursive: true });
+  try {
+    makeFolder(cacheFolder());
+  } catch (error) {
+    throw new EscapementError(
+      "E_UNAVAILABLE",
+      {
+        what: `the lab's cache cannot be made: ${messageOf(error)}`,
+        hint: "name another folder in XDG_CACHE_HOME",
+      },
+      { cause: error },
+    );
+  }
   const lock = `${place}.lock`;
   await takeLock(lock);
   try {

@@ -1,7 +1,7 @@
 /** The files that a lab gives to its user: the inventory, the keys to the hosts, and who they are. */
 import { existsSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { EscapementError } from "../../base/errors.ts";
+import { dirname, join } from "node:path";
+import { EscapementError, messageOf } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
 import type { LabState } from "./lab-state.ts";
 
@@ -18,16 +18,19 @@ export function outputFile(folder: string, which: keyof typeof names): string {
   return join(folder, names[which]);
 }
 
-/** Taking the lab down removes our files, so none of them may have been somebody else's. @throws E_BAD_VALUE */
+/**
+ * Before anything is made: that the files can be written there, and, as taking the lab down
+ * removes them, that none of them is somebody else's. @throws E_BAD_VALUE
+ */
 export function checkOutputFolder(folder: string): void {
   const taken = Object.values(names).filter((name) => existsSync(join(folder, name)));
-  if (taken.length === 0) return;
-  throw new EscapementError("E_BAD_VALUE", {
-    option: "-o",
-    value: folder,
-    expected: `a folder without ${taken.join(", ")}`,
-    hint: "name a new or empty folder",
-  });
+  if (taken.length > 0) throw unfit(folder, `a folder without ${taken.join(", ")}`);
+  checkWritable(folder);
+}
+
+function unfit(folder: string, expected: string): EscapementError {
+  const hint = "name a new or empty folder";
+  return new EscapementError("E_BAD_VALUE", { option: "-o", value: folder, expected, hint });
 }
 
 export function writeOutput(state: LabState, knownHosts: readonly string[], opsPassword: string): void {
@@ -38,9 +41,43 @@ export function writeOutput(state: LabState, knownHosts: readonly string[], opsP
   writeFileSync(outputFile(folder, "inventory"), inventoryText(state), { mode: 0o644 });
 }
 
-/** Removes them, and the folder when nothing else is in it. */
-export function removeOutput(folder: string): void {
-  for (const name of Object.values(names)) rmSync(join(folder, name), { force: true });
+/** Writes and removes a file of no meaning, and the folders that were made for it. */
+function checkWritable(folder: string): void {
+  const made: string[] = [];
+  for (let at = folder; !existsSync(at); at = dirname(at)) made.push(at);
+  const probe = join(folder, `.escapement-lab-${process.pid}`);
+  try {
+    makeFolder(folder);
+    writeFileSync(probe, "probe\n", { flag: "wx" });
+  } catch (error) {
+    throw unfit(folder, `a folder that can be written (${messageOf(error)})`);
+  } finally {
+    remove(probe);
+    for (const path of made) removeFolder(path);
+  }
+}
+
+/**
+ * Removes them, and the folder when nothing else is in it.
+ * @returns why some are still there; undefined when none is
+ */
+export function removeOutput(folder: string): string | undefined {
+  const left = Object.values(names).flatMap((name) => remove(join(folder, name)) ?? []);
+  removeFolder(folder);
+  return left[0];
+}
+
+/** @returns why it is still there; what cannot be there because its folder is none is not */
+function remove(file: string): string | undefined {
+  try {
+    rmSync(file, { force: true });
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOTDIR" ? undefined : messageOf(error);
+  }
+}
+
+function removeFolder(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {

@@ -33,10 +33,13 @@ export async function takeDown(place: LabPlace): Promise<void> {
   await unmountBelow(place);
   await removeGroups(place);
   releaseRanges(place.name);
-  if (state) removeOutput(state.outputFolder);
+  const left = state && removeOutput(state.outputFolder);
   rmSync(place.folder, { recursive: true, force: true });
   giveRoomBack();
   removeWhenEmpty(labsFolder);
+  // The lab is gone all the same: files that nobody may remove hold up nothing.
+  if (left !== undefined)
+    throw new EscapementError("E_LAB_STEP", { step: "removing its inventory and keys", reason: left });
 }
 
 /** Every lab of which something is there: its folder, a namespace or a control group. */

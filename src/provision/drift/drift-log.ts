@@ -1,8 +1,9 @@
 /** What was seen of hosts, one JSON line a look, each with the sum of the one before: a line taken out shows. */
 import { createHash } from "node:crypto";
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EscapementError, messageOf } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import { canonicalJson } from "../../spec/digest.ts";
 import type { Deviation } from "./verdict.ts";
 
@@ -42,12 +43,20 @@ export class DriftLog {
     return log;
   }
 
-  /** @returns true where the host is not as it was at the look before, or was never looked at */
+  /**
+   * @returns true where the host is not as it was at the look before, or was never looked at
+   * @throws E_UNAVAILABLE where it cannot be written
+   */
   async append(entry: DriftEntry): Promise<boolean> {
     const body = { ...entry, previous: this.#last };
     const hash = sum(body);
-    await mkdir(dirname(this.#file), { recursive: true });
-    await appendFile(this.#file, `${JSON.stringify({ ...body, hash })}\n`, { mode: 0o600 });
+    try {
+      makeFolder(dirname(this.#file));
+      await appendFile(this.#file, `${JSON.stringify({ ...body, hash })}\n`, { mode: 0o600 });
+    } catch (error) {
+      const what = `${this.#file} cannot be written: ${messageOf(error)}`;
+      throw new EscapementError("E_UNAVAILABLE", { what, hint: "name a place with --log" }, { cause: error });
+    }
     this.#last = hash;
     return this.#note(entry);
   }

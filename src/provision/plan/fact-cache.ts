@@ -3,9 +3,10 @@
  * not change while it runs, and asking all of it takes seconds; so facts serve
  * again for an hour, but never beyond a boot of the host.
  */
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { makeFolder } from "../../base/make-folder.ts";
 import type { HostFacts } from "../../hardware/host-facts.ts";
 import { digest } from "../../spec/digest.ts";
 import { pruneFolder } from "./prune-folder.ts";
@@ -47,7 +48,7 @@ export function factCache(folder: string, scope: string, maxAgeMs: number): Fact
       const file = fileOf(host);
       const temporary = `${file}.${process.pid}`;
       try {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder, 0o700);
         await writeFile(temporary, JSON.stringify({ version, at: Date.now(), facts }), { mode: 0o600 });
         await rename(temporary, file);
         pruned ??= pruneFolder(folder, filesKept, oldMs);

@@ -5,9 +5,10 @@
  * result depends on, so that nothing old is ever taken for them.
  */
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "../../base/make-folder.ts";
 import { findFiles } from "../../spec/find-files.ts";
 import type { SectionName } from "../../spec/host-profile-schema.ts";
 import type { Position } from "../../spec/problem.ts";
@@ -57,7 +58,7 @@ export async function cachedProfiles(
   if (set.problems.length > 0) return set;
   const temporary = `${file}.${process.pid}`;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     await writeFile(temporary, JSON.stringify(store(set)), { mode: 0o600 });
     await rename(temporary, file);
     await pruneFolder(folder, versionsKept, temporaryMs);
