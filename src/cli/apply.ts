@@ -1,12 +1,12 @@
 /** `escapement apply`: makes hosts what their profiles say, each as one transaction that reverts unless confirmed. */
 import { statSync } from "node:fs";
-import { type Command, InvalidArgumentError } from "commander";
-import { parseDuration } from "../base/duration.ts";
+import type { Command } from "commander";
 import { EscapementError } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import type { HostOutcome } from "../provision/apply/outcome.ts";
 import type { PlannedHost } from "../provision/plan/fleet-plan.ts";
 import { defineCommand } from "./command.ts";
+import { confirmSeconds } from "./confirm-timeout.ts";
 import { askLine, hasTerminal } from "./hosts/ask.ts";
 import {
   type DefinitionOptions,
@@ -57,7 +57,7 @@ export function build(): Command {
     .option(
       "--confirm-timeout <duration>",
       "a host that is not confirmed within this time puts everything back",
-      seconds,
+      confirmSeconds,
       60,
     )
     .option("--keep-going", "go on with other hosts after a failure")
@@ -65,12 +65,6 @@ export function build(): Command {
     .option("--all", "list also what cannot be judged on this kind of host")
     .option("--json", "print one JSON document");
   return withDefinitionOptions(command).action(run);
-}
-
-function seconds(text: string): number {
-  const value = Math.ceil(parseDuration(text) / 1000);
-  if (value < 5 || value > 3_600) throw new InvalidArgumentError("must be from 5s to 1h");
-  return value;
 }
 
 async function run(words: string[], options: ApplyCommandOptions): Promise<void> {
