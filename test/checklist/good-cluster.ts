@@ -248,12 +248,13 @@ async function fillProcesses(db: Database): Promise<void> {
 export const drillClasses = ["executor-killed", "network-cut", "clock-skewed", "primary-stopped"] as const;
 
 async function fillEvidence(db: Database): Promise<void> {
+  // Twenty minutes to the hour: what ran while a drill was on does not count, and jobs run at full hours.
   for (const [i, drillClass] of drillClasses.entries()) {
     await db.query(
       `INSERT INTO escapement.drill_run (run_id, drill, class, digest, person, trigger_type, version, controller, lease_until, state,
          targets, started_at, fault_at, restored_at, ended_at, verdict, reason, summary)
        SELECT gen_random_uuid(), $1, $1, 'd', 'tester', 'schedule', '1.0.0', 'watch-1', t, 'ended', '["exec-1"]', t, t, t, t, 'pass',
-         'as it should be', '{"proof": {"inEffect": true}}' FROM (SELECT clock_timestamp() - make_interval(days => 1, hours => $2) AS t) n`,
+         'as it should be', '{"proof": {"inEffect": true}}' FROM (SELECT date_trunc('hour', clock_timestamp()) - make_interval(days => 1, hours => $2, mins => 20) AS t) n`,
       [drillClass, i],
     );
   }

@@ -99,6 +99,7 @@ describe("item 7", () => {
       /complete does not show fence_token.*an older fence token/,
     ],
     ["reap", /RETURN escapement\.release_shards\(p_incarnation\)/, "RETURN 1", /was not given back/],
+    ["leader_acquire", /BEGIN\b/, "BEGIN\n  PERFORM 1;", /leader_acquire is not as the migrations made it/],
   ])("fails when %s decides otherwise", async (name, from, to, message) => {
     const found = await withFunction(name, (source) => source.replace(from, to));
     expect(found).toMatchObject({

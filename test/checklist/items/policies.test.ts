@@ -145,6 +145,43 @@ describe("item 3", () => {
   });
 });
 
+describe("nothing to look at", () => {
+  it("item 3 is unknown while no execution has begun", async () => {
+    const found = await within(
+      "UPDATE escapement.execution SET run_no = 2",
+      "UPDATE escapement.execution SET run_no = 1",
+      () => of(blockingPolicy, "payments", context()),
+    );
+    expect(found).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/no execution has begun in the window/),
+    });
+  });
+
+  it("item 5 is unknown while no executor has a slot, and while a claim is given nothing", async () => {
+    const slotless = await within(
+      "UPDATE escapement.executor SET cpu_slots = 0",
+      "UPDATE escapement.executor SET cpu_slots = 4",
+      () => of(catchUpCaps, "pay/bonus", context()),
+    );
+    expect(slotless).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/slot of class cpu/),
+    });
+    const { rows } = await db.query<{ source: string }>(
+      "SELECT pg_get_functiondef('escapement.claim'::regproc) AS source",
+    );
+    const source = rows[0]!.source;
+    const nothing = source.replace(/\bBEGIN\b/, "BEGIN IF p_catch_up THEN RETURN; END IF;");
+    expect(nothing).not.toBe(source);
+    const stingy = await within(nothing, source, () => of(catchUpCaps, "payments", context()));
+    expect(stingy).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/was given none of \d/),
+    });
+  });
+});
+
 describe("item 4", () => {
   it.each([
     ["names no page", undefined, "fail", /names no page/],

@@ -7,6 +7,7 @@ import { peakDuration } from "../../../src/checklist/items/14-peak-duration.ts";
 import { shortestGap } from "../../../src/checklist/items/shortest-gap.ts";
 import { Database, type Queryable } from "../../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
+import { fakeHost } from "../fake-host.ts";
 import { contextOf, dayMs, definitionsOf, fillStore, goodJobs, hourMs } from "../good-cluster.ts";
 
 let fresh: FreshDatabase;
@@ -124,6 +125,23 @@ describe("item 13", () => {
     });
   });
 
+  it("is unknown when a month between others is not there, and when the disks of another host were reported", async () => {
+    const gap = await changed(
+      retention,
+      `DO $$ DECLARE t text; BEGIN FOREACH t IN ARRAY ARRAY['shard', 'execution'] LOOP
+         EXECUTE format('DROP TABLE escapement.%s_%s', t, to_char(now() AT TIME ZONE 'UTC' - interval '1 month', 'YYYY_MM')); END LOOP; END $$`,
+    );
+    expect(gap).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/^there are no records of \d{4}-\d\d, though there are older ones/),
+    });
+    const elsewhere = await retention.check(context(db, { hosts: [fakeHost("db-7", ["record-store"], {})] }));
+    expect(elsewhere[0]).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/disks of db-1 were reported, and the store is on db-7/),
+    });
+  });
+
   it("is unknown when the disks were not reported lately, and without a store", async () => {
     const stale = await changed(retention, "UPDATE escapement.store_disk SET at = at - interval '1 hour'");
     expect(stale).toMatchObject({
@@ -166,7 +184,7 @@ describe("item 14", () => {
     const rerun = `${lengthen("bonus", 25 * hourMs)}; UPDATE escapement.execution SET run_no = 2 WHERE duration_ms = ${25 * hourMs}`;
     expect(await changed(peakDuration, rerun, "pay/bonus")).toMatchObject({ verdict: "pass" });
     const drill = `${lengthen("bonus", 25 * hourMs)}; UPDATE escapement.execution SET actual_end_time = actual_start_time + interval '25 hours' WHERE duration_ms = ${25 * hourMs};
-      UPDATE escapement.drill_run d SET fault_at = e.actual_start_time + interval '1 minute' FROM escapement.execution e WHERE e.duration_ms = ${25 * hourMs} AND d.class = 'network-cut'`;
+      UPDATE escapement.drill_run d SET fault_at = e.actual_start_time + interval '1 minute', ended_at = e.actual_start_time + interval '9 minutes' FROM escapement.execution e WHERE e.duration_ms = ${25 * hourMs} AND d.class = 'network-cut'`;
     expect(await changed(peakDuration, drill, "pay/bonus")).toMatchObject({ verdict: "pass" });
     const near = await changed(peakDuration, lengthen("bonus", 20 * hourMs), "pay/bonus");
     expect(near).toMatchObject({ verdict: "pass", message: expect.stringMatching(/which is near/) });

@@ -110,6 +110,41 @@ describe("item 2 in the store", () => {
     expect(found?.verdict).toBe("fail");
   });
 
+  it.each([
+    [
+      "no execution was planned",
+      "UPDATE escapement.execution SET epoch = NULL",
+      /no execution was planned in the window/,
+    ],
+    [
+      "an executor works on a host of no inventory",
+      "UPDATE escapement.executor SET host = 'exec-9' WHERE node = 'executor-2'",
+      /exec-9 runs executor-2, is in no inventory/,
+    ],
+  ])("is unknown when %s", async (_, sql, message) => {
+    const found = await db
+      .transaction(async (tx) => {
+        await tx.query(sql);
+        throw Object.assign(new Error("undo"), { found: await inTransaction(tx) });
+      })
+      .catch((error: { found?: { verdict: string; message: string } }) => error.found);
+    expect(found?.message).toMatch(message);
+    expect(found?.verdict).toBe("unknown");
+  });
+
+  it("knows a host by what it calls itself, too", async () => {
+    const renamed = goodHosts().map((host) => (host.name === "exec-2" ? { ...host, name: "second" } : host));
+    expect(await verdicts(context({ hosts: renamed }))).toMatchObject({ payments: "pass", second: "pass" });
+  });
+
+  it("is unknown of a host that shows no process", async () => {
+    const blank = { [keyOf(triggerScript)]: sectionText({ ...quietTriggers("exec-1"), processes: "" }) };
+    expect(await verdicts(context({ hosts: goodHosts({ "exec-1": blank }) }))).toEqual({
+      ...all,
+      "exec-1": "unknown",
+    });
+  });
+
   it("is unknown without a store, without hosts, and of a host that cannot be reached", async () => {
     const blind = await verdicts(
       contextOf("gone", { definitions: definitionsOf("/nowhere"), hosts: goodHosts() }),
@@ -182,6 +217,13 @@ describe("item 2 on hosts", () => {
       "our own command",
       { "crontab /etc/cron.d/pay": "0 2 * * * root escapement run pay/bonus --reason cron" },
       /starts pay\/bonus/,
+    ],
+    [
+      "a scheduler of another cluster whose Node has options",
+      {
+        processes: "78 /usr/bin/node --max-old-space-size=99 /opt/other/escapement.mjs scheduler --cluster x",
+      },
+      /process 78 is a scheduler that is not in these records/,
     ],
     [
       "a scheduler of another cluster",

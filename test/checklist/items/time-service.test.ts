@@ -1,18 +1,15 @@
-/** Items 9 and 10: the time service, and the clocks. */
+/** Item 9: the time service, and zones. */
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CheckContext, CheckedDefinitions, HostProbe } from "../../../src/checklist/context.ts";
 import type { ChecklistItem, Result } from "../../../src/checklist/item.ts";
 import { timeService } from "../../../src/checklist/items/09-time-service.ts";
-import { clockOffset, dateCommand } from "../../../src/checklist/items/10-clock-offset.ts";
 import { gatherSections } from "../../../src/checklist/items/host-sections.ts";
 import { readTimeSections, timeScript } from "../../../src/checklist/items/time-service.ts";
-import type { WatchDefinition } from "../../../src/spec/watch-definition.ts";
 import { Database, type Queryable } from "../../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
 import {
   type Answers,
-  dateText,
   fakeHost,
   goodHosts,
   goodTime,
@@ -21,7 +18,7 @@ import {
   unreachable,
 } from "../fake-host.ts";
 import { contextOf, definitionsOf, fillStore } from "../good-cluster.ts";
-import { goodDomains, goodWatch } from "../good-files.ts";
+import { goodDomains } from "../good-files.ts";
 
 let fresh: FreshDatabase;
 let db: Database;
@@ -76,9 +73,6 @@ async function changed(item: ChecklistItem<CheckContext>, sql: string, scope = "
   return found!;
 }
 
-const watchWith = (change: Partial<WatchDefinition>): Partial<CheckedDefinitions> => ({
-  watch: { definition: { ...goodWatch, ...change }, file: "watch.yaml", line: 1 },
-});
 const onHost = (name: string, answers: Answers) => ({ hosts: goodHosts({ [name]: answers }) });
 
 const hostsPass = Object.fromEntries(Object.keys(goodDomains).map((name) => [name, "pass"]));
@@ -144,6 +138,7 @@ describe("item 9", () => {
       "unknown",
       /does not answer/,
     ],
+    ["no chrony.conf that can be read", { conf: "" }, "unknown", /how it takes leap seconds is not known/],
     [
       "no systemd to ask",
       { units: "System has not been booted with systemd\n" },
@@ -223,71 +218,5 @@ describe("item 9", () => {
       "zone",
     ]);
     expect(readTimeSections(sections).summary).toMatch(/zone/);
-  });
-});
-
-describe("item 10", () => {
-  const all = { payments: "pass", ...hostsPass };
-  it("passes", async () => {
-    expect(await verdicts(clockOffset)).toEqual(all);
-  });
-
-  it.each([
-    [
-      "one clock is off",
-      "UPDATE escapement.executor SET offset_ms = 400 WHERE node = 'executor-1'",
-      "exec-1",
-      "fail",
-      /\+400.0 ms off/,
-    ],
-    [
-      "it measures nothing",
-      "UPDATE escapement.scheduler SET offset_ms = NULL WHERE node = 'scheduler-2'",
-      "sched-2",
-      "unknown",
-      /has not measured/,
-    ],
-    [
-      "its measurement is old",
-      "UPDATE escapement.executor SET lease_until = lease_until - interval '1 hour' WHERE node = 'executor-2'",
-      "exec-2",
-      "unknown",
-      /measured its clock 36\d\d s ago/,
-    ],
-    [
-      "two clocks are apart",
-      "UPDATE escapement.executor SET offset_ms = CASE node WHEN 'executor-1' THEN -60 ELSE 60 END",
-      "payments",
-      "fail",
-      /exec-1 and exec-2 are 120 ms apart/,
-    ],
-    ["nobody measures", "DELETE FROM escapement.executor", "payments", "unknown", /no executor measures/],
-  ])("%s", async (_, sql, scope, verdict, message) => {
-    expect(await changed(clockOffset, sql, scope)).toMatchObject({
-      verdict,
-      message: expect.stringMatching(message),
-    });
-  });
-
-  it("measures for itself", async () => {
-    const off = context(onHost("exec-1", { [keyOf(dateCommand)]: () => dateText(5_000) }));
-    expect(await verdicts(clockOffset, off)).toEqual({ ...all, "exec-1": "fail" });
-    const silent = context(onHost("exec-1", { [keyOf(dateCommand)]: new Error("no route") }));
-    expect(await verdicts(clockOffset, silent)).toEqual({ ...all, "exec-1": "unknown" });
-    const coarse = context(onHost("exec-1", { [keyOf(dateCommand)]: "1790000000.N\n" }));
-    expect(await verdicts(clockOffset, coarse)).toEqual({ ...all, "exec-1": "unknown" });
-  });
-
-  it("fails when its rule is off; is unknown without a watch file and without a store", async () => {
-    const off = context({ definitions: watchWith({ rules: { "clock-offset": { enabled: false } } }) });
-    expect(await verdicts(clockOffset, off)).toEqual({ ...all, payments: "fail" });
-    const { watch: _, ...rest } = definitionsOf("/nowhere");
-    expect(await verdicts(clockOffset, contextOf(db, { definitions: rest, hosts: goodHosts() }))).toEqual({
-      ...all,
-      payments: "unknown",
-    });
-    expect(new Set(Object.values(await verdicts(clockOffset, context({ store: "gone" }))))).toEqual(
-      new Set(["unknown"]),
-    );
   });
 });

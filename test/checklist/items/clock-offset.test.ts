@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CheckContext, CheckedDefinitions, HostProbe } from "../../../src/checklist/context.ts";
+import type { ChecklistItem, Result } from "../../../src/checklist/item.ts";
+import { clockOffset, dateCommand } from "../../../src/checklist/items/10-clock-offset.ts";
+import type { WatchDefinition } from "../../../src/spec/watch-definition.ts";
+import { Database, type Queryable } from "../../../src/store/database.ts";
+import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
+import { type Answers, dateText, goodHosts, keyOf } from "../fake-host.ts";
+import { contextOf, definitionsOf, fillStore } from "../good-cluster.ts";
+import { goodDomains, goodWatch } from "../good-files.ts";
+
+let fresh: FreshDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  fresh = await freshDatabase({ migrated: true });
+  db = new Database(fresh.url, { maxConnections: 3 });
+  await db.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone = %L', current_database(), 'UTC'); END $$`,
+  );
+  await db.end();
+  db = new Database(fresh.url, { maxConnections: 3 });
+  await fillStore(db);
+});
+
+afterAll(async () => {
+  await db.end();
+  await fresh.drop();
+});
+
+interface Change {
+  readonly store?: Queryable | string;
+  readonly definitions?: Partial<CheckedDefinitions>;
+  readonly hosts?: readonly HostProbe[];
+}
+
+function context({ store = db, definitions = {}, hosts = goodHosts() }: Change = {}): CheckContext {
+  return contextOf(store, { definitions: { ...definitionsOf("/nowhere"), ...definitions }, hosts });
+}
+
+async function verdicts(item: ChecklistItem<CheckContext>, of = context()): Promise<Record<string, string>> {
+  return Object.fromEntries((await item.check(of)).map(({ scope, verdict }) => [scope.name, verdict]));
+}
+
+async function resultOf(item: ChecklistItem<CheckContext>, scope: string, of = context()): Promise<Result> {
+  return (await item.check(of)).find((one) => one.scope.name === scope)!;
+}
+
+/** With something changed in a transaction that is rolled back. */
+async function changed(item: ChecklistItem<CheckContext>, sql: string, scope = "payments"): Promise<Result> {
+  const undo = new Error("undo");
+  let found: Result | undefined;
+  await db
+    .transaction(async (tx) => {
+      await tx.query(sql);
+      found = await resultOf(item, scope, context({ store: tx }));
+      throw undo;
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error;
+    });
+  return found!;
+}
+
+const watchWith = (change: Partial<WatchDefinition>): Partial<CheckedDefinitions> => ({
+  watch: { definition: { ...goodWatch, ...change }, file: "watch.yaml", line: 1 },
+});
+const onHost = (name: string, answers: Answers) => ({ hosts: goodHosts({ [name]: answers }) });
+
+const hostsPass = Object.fromEntries(Object.keys(goodDomains).map((name) => [name, "pass"]));
+
+describe("item 10", () => {
+  const all = { payments: "pass", ...hostsPass };
+  it("passes", async () => {
+    expect(await verdicts(clockOffset)).toEqual(all);
+  });
+
+  it.each([
+    [
+      "one clock is off",
+      "UPDATE escapement.executor SET offset_ms = 400 WHERE node = 'executor-1'",
+      "exec-1",
+      "fail",
+      /\+400.0 ms off/,
+    ],
+    [
+      "it measures nothing",
+      "UPDATE escapement.scheduler SET offset_ms = NULL WHERE node = 'scheduler-2'",
+      "sched-2",
+      "unknown",
+      /has not measured/,
+    ],
+    [
+      "its measurement is old",
+      "UPDATE escapement.executor SET lease_until = lease_until - interval '1 hour' WHERE node = 'executor-2'",
+      "exec-2",
+      "unknown",
+      /measured its clock 36\d\d s ago/,
+    ],
+    [
+      "two clocks are apart",
+      "UPDATE escapement.executor SET offset_ms = CASE node WHEN 'executor-1' THEN -60 ELSE 60 END",
+      "payments",
+      "fail",
+      /exec-1 and exec-2 are 120 ms apart/,
+    ],
+    ["nobody measures", "DELETE FROM escapement.executor", "payments", "unknown", /no executor measures/],
+  ])("%s", async (_, sql, scope, verdict, message) => {
+    expect(await changed(clockOffset, sql, scope)).toMatchObject({
+      verdict,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("needs hosts to ask, and two clocks to compare", async () => {
+    expect(await verdicts(clockOffset, context({ hosts: [] }))).toMatchObject({ payments: "unknown" });
+    const old = await changed(
+      clockOffset,
+      "UPDATE escapement.executor SET offset_ms = NULL; UPDATE escapement.scheduler SET offset_ms = NULL WHERE node = 'scheduler-2'",
+    );
+    expect(old).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/^1 clock\(s\) were measured/),
+    });
+  });
+
+  it("measures for itself", async () => {
+    const off = context(onHost("exec-1", { [keyOf(dateCommand)]: () => dateText(5_000) }));
+    expect(await verdicts(clockOffset, off)).toEqual({ ...all, "exec-1": "fail" });
+    const silent = context(onHost("exec-1", { [keyOf(dateCommand)]: new Error("no route") }));
+    expect(await verdicts(clockOffset, silent)).toEqual({ ...all, "exec-1": "unknown" });
+    const coarse = context(onHost("exec-1", { [keyOf(dateCommand)]: "1790000000.N\n" }));
+    expect(await verdicts(clockOffset, coarse)).toEqual({ ...all, "exec-1": "unknown" });
+  });
+
+  it("fails when its rule is off; is unknown without a watch file and without a store", async () => {
+    const off = context({ definitions: watchWith({ rules: { "clock-offset": { enabled: false } } }) });
+    expect(await verdicts(clockOffset, off)).toEqual({ ...all, payments: "fail" });
+    const low = context({
+      definitions: watchWith({ rules: { "clock-step": { enabled: true, severity: "info" } } }),
+    });
+    expect(await resultOf(clockOffset, "payments", low)).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/clock-step is lowered to info/),
+    });
+    const silenced = await changed(
+      clockOffset,
+      `INSERT INTO escapement.silence (match, until, reason, person)
+       VALUES ('{"rule":["clock-*"]}', clock_timestamp() + interval '1 day', 'noise', 'sam')`,
+    );
+    expect(silenced).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(
+        /what clock-offset finds is told to nobody now: silence of rule clock-\*/,
+      ),
+    });
+    const { watch: _, ...rest } = definitionsOf("/nowhere");
+    expect(await verdicts(clockOffset, contextOf(db, { definitions: rest, hosts: goodHosts() }))).toEqual({
+      ...all,
+      payments: "unknown",
+    });
+    expect(new Set(Object.values(await verdicts(clockOffset, context({ store: "gone" }))))).toEqual(
+      new Set(["unknown"]),
+    );
+  });
+});
