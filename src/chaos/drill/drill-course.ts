@@ -150,8 +150,7 @@ export class DrillCourse {
   /** Gives the host its order and watches until it has restored. */
   async #strike(load: DrillLoad, clock: ReferenceClock, { target, before }: AimedFault): Promise<void> {
     const { options, runId, notes, times } = this;
-    const { variant, db, definition, controller } = options;
-    const { virtualAddress } = options.cluster.scheduler;
+    const { variant, db, definition, controller, virtualAddress } = options;
     const targetHost = this.hosts.find(({ name }) => name === target.host)!;
     const others = this.hosts.filter((host) => host !== targetHost);
     const { asked, spared } = askedProofs(variant.proof, virtualAddress, targetHost, others);

@@ -22,6 +22,8 @@ export interface RunDrillOptions {
   readonly digest: string;
   readonly variant: DrillVariant;
   readonly cluster: Pick<ClusterDefinition, "name" | "executor" | "scheduler">;
+  /** The address that the schedulers' hosts share; undefined: there is none. */
+  readonly virtualAddress: string | undefined;
   /** Every host that has a part of the cluster. */
   readonly hosts: readonly ClusterHost[];
   /** Hosts asked for by name; empty: any that fits. */

@@ -1,5 +1,5 @@
 /** The cluster as drills see it: hosts of the inventory with what their profiles make them, and its leases. */
-
+import { isIP } from "node:net";
 import { EscapementError } from "../../base/errors.ts";
 import type { LeaseTimes } from "../../chaos/plan/drill-times.ts";
 import type { ClusterHost, HostPart } from "../../chaos/plan/drilled-cluster.ts";
@@ -18,6 +18,8 @@ export interface DrilledHosts {
   readonly inventory: InventoryDefinition;
   readonly hosts: readonly ClusterHost[];
   readonly leases: LeaseTimes;
+  /** The address that the schedulers' hosts share; undefined: there is none. Only their own cluster files name it. */
+  readonly virtualAddress: string | undefined;
   targetOf(host: string): HostTarget;
 }
 
@@ -41,10 +43,12 @@ export async function drilledHosts(options: ClusterOptions): Promise<DrilledHost
   const { profiles, problems } = await loadProfiles(options.profiles ?? []);
   failOnProblems(problems);
   let cluster: ProfileSections["cluster"] | undefined;
+  let virtualAddress: string | undefined;
   const hosts = inventory.hosts.flatMap((host): ClusterHost[] => {
     const sections = host.profile === undefined ? undefined : profiles.get(host.profile)?.sections;
     if (!sections) return [];
     cluster ??= sections.get("cluster")?.value as ProfileSections["cluster"] | undefined;
+    if (sections.has("virtualIp")) virtualAddress ??= addressOf(host.settings.virtualIp);
     const own = host.settings.clusterAddress;
     const has = parts.filter(([section]) => sections.has(section));
     return [
@@ -67,8 +71,15 @@ export async function drilledHosts(options: ClusterOptions): Promise<DrilledHost
     inventory,
     hosts,
     leases: await leasesOf(options.cluster, cluster),
+    virtualAddress,
     targetOf: (name) => inventory.hosts.find((host) => host.name === name)!.target,
   };
+}
+
+/** Of `10.0.0.100` or `10.0.0.100/24`. */
+function addressOf(setting: unknown): string | undefined {
+  const [address = ""] = String(setting ?? "").split("/", 1);
+  return isIP(address) === 0 ? undefined : address;
 }
 
 /** The cluster file says it; without one the profiles do. */

@@ -113,6 +113,7 @@ async function commonOptions(
     definition: drill.definition,
     digest: drill.digest,
     cluster,
+    virtualAddress: hosts.virtualAddress ?? cluster.scheduler.virtualAddress,
     hosts: parted,
     named: options.host ?? [],
     connectHost: async ({ name }) => doors.get(name)!,

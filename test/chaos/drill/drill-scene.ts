@@ -60,10 +60,8 @@ export async function startScene({ clocks = false }: SceneOptions = {}): Promise
       definition: drill,
       digest: digest(drill),
       variant,
-      cluster: {
-        ...definition!,
-        scheduler: { ...definition!.scheduler, virtualAddress: address.address },
-      },
+      cluster: definition!,
+      virtualAddress: address.address,
       hosts,
       named: [],
       connectHost: async ({ name }) => doors.get(name)!,
