@@ -22,6 +22,10 @@ const isExecutor = ({ profile }: { readonly profile: string }) => profile.starts
 export interface DrilledSiteOptions {
   /** Drills as they are shipped, in place of their copies with short times. */
   readonly wholeTimes: boolean;
+  /** Work of the copies, in place of that of a cluster in containers. */
+  readonly load?: Record<string, unknown>;
+  /** When its job fires, as cron says it. Default: every fifteen seconds. */
+  readonly fires?: string;
   /** What else the inventory of the site needs, before the cluster is made. */
   readonly change?: (inventory: string, folder: string) => string;
 }
@@ -53,7 +57,7 @@ export class DrilledSite {
     const { hosts, state } = this.#lab;
     cpSync(shipped("chaos"), join(this.#own.folder, "chaos"), { recursive: true });
     mkdirSync(this.drills);
-    if (!this.#options.wholeTimes) writeBriefDrills(shipped("chaos"), this.drills);
+    if (!this.#options.wholeTimes) writeBriefDrills(shipped("chaos"), this.drills, this.#options.load);
     this.inventory = await settlementSite({
       folder: this.folder,
       hosts,
@@ -70,7 +74,10 @@ export class DrilledSite {
     this.#writeProfiles();
     // Enough to see that work of others goes on, and not so much that a small machine falls behind.
     const jobs = join(this.folder, "jobs", "settlement.yaml");
-    writeFileSync(jobs, readFileSync(jobs, "utf8").replace("*/3 * * * * *", "*/15 * * * * *"));
+    writeFileSync(
+      jobs,
+      readFileSync(jobs, "utf8").replace("*/3 * * * * *", this.#options.fires ?? "*/15 * * * * *"),
+    );
     await this.#bootstrap();
     await Promise.all(hosts.filter(isExecutor).map(({ name }) => this.#lightProbe(name)));
     await this.#letControllerIn();
@@ -117,8 +124,10 @@ export class DrilledSite {
 
   /** An emulated machine may be slower than a step allows: the playbook then goes on where it was. */
   async #bootstrap(): Promise<void> {
+    const slow = this.#lab.hosts.some(({ machine }) => machine === "virtual");
     const args = ["playbook", "run", "bootstrap", "--yes", "--json", ...this.profiles];
-    const tries = this.#lab.hosts.some(({ machine }) => machine === "virtual") ? 3 : 1;
+    if (slow) args.push("--confirm-timeout", "20m");
+    const tries = slow ? 3 : 1;
     for (let left = tries - 1; left > 0; left--) {
       const { status, stderr } = await this.#own.run([...args, "-i", this.inventory]);
       if (status === 0) return;
@@ -136,7 +145,7 @@ export class DrilledSite {
 
   #withVirtualProfile(text: string): string {
     return this.#lab.hosts
-      .filter(({ machine }) => machine === "virtual")
+      .filter((host) => host.machine === "virtual" && isExecutor(host))
       .reduce(
         (changed, { name }) =>
           changed.replace(new RegExp(`(- name: ${name}\\n.*\\n {6}profile: ).*`), "$1executor-virtual"),
