@@ -5,7 +5,7 @@ import { testJob } from "./job.ts";
 export async function addBooks(db: Database, drillIsOn: boolean): Promise<void> {
   await db.query(
     `INSERT INTO escapement.alert_outbox (dedup_key, kind, severity, job, message, cause, hint, watched, opened_at, first_at, last_at, told_at) VALUES
-     ('fire-failed:settlement', 'fire-failed', 'critical', 'default/settlement', 'settlement failed: 2 of 64 shards', 'bank 7 answers 503', 'escapement rerun settlement FIRE --failed', true, clock_timestamp() - interval '34 minutes', clock_timestamp() - interval '34 minutes', clock_timestamp(), clock_timestamp() - interval '33 minutes'),
+     ('fire-failed:settlement', 'fire-failed', 'critical', 'default/settlement', 'settlement failed: 2 shards', 'bank 7 answers 503', 'escapement rerun settlement FIRE --failed', true, clock_timestamp() - interval '34 minutes', clock_timestamp() - interval '34 minutes', clock_timestamp(), clock_timestamp() - interval '33 minutes'),
      ('clock-offset:executor-3', 'clock-offset', 'warning', NULL, 'the clock of executor-3 is 38 ms ahead', NULL, NULL, true, clock_timestamp() - interval '2 hours', clock_timestamp() - interval '2 hours', clock_timestamp(), clock_timestamp() - interval '2 hours')`,
   );
   const drills: readonly [drill: string, kind: string, verdict: string, reason: string][] = [

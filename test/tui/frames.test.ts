@@ -2,6 +2,7 @@
 import { render } from "ink-testing-library";
 import { createElement } from "react";
 import { describe, expect, test } from "vitest";
+import type { ExecutionRow } from "../../src/store/execution.ts";
 import { App } from "../../src/tui/app.tsx";
 import { frameArea } from "../../src/tui/screens/area.ts";
 import { drawFrame } from "../../src/tui/screens/frame.ts";
@@ -39,7 +40,29 @@ describe.each(sizes)("%i × %i", (columns, rows) => {
 });
 
 test("a window that is too small says how large it must be", () => {
-  expect(openUi({ columns: 40, rows: 10 }).text()).toBe("40×10: at least 60×16 is needed");
+  expect(openUi({ columns: 40, rows: 10 }).text()).toBe("at least 60×16 is needed, this is\n40×10; q leaves");
+  expect(openUi({ columns: 20, rows: 5 }).text()).toBe("at least 60×16 is\nneeded, this is\n20×5; q leaves");
+  expect(openUi({ columns: 9, rows: 2 }).text()).toBe("at least");
+});
+
+test("on the smallest screen what went wrong is in sight, and so is the failed shard", () => {
+  const ui = openUi({ columns: 60, rows: 16 }).jobs([failedJob(1, "settlement"), sampleJob(2)]);
+  expect(ui.text()).toMatch(/▸ ✗ failed +02:00 +settlement/);
+  const { jobId, fires } = failedJob(1, "settlement");
+  const fireMs = fires[0]!.fireTime.getTime();
+  const execution = { jobId, fireTime: fires[0]!.fireTime, status: "failed", runNo: 1, shardCount: 2 };
+  const shard = { attempt: 1, owner: "e-1", startTime: null, endTime: null, rows: null, error: "503" };
+  ui.press("enter").give("execution", {
+    jobId,
+    fireMs,
+    execution: execution as ExecutionRow,
+    shards: [
+      { ...shard, shardNo: 0, status: "success" },
+      { ...shard, shardNo: 1, status: "failed" },
+    ],
+    complete: true,
+  });
+  expect(ui.text()).toMatch(/▸ +1 +✗ failed/);
 });
 
 test("the overview says what went wrong, and nothing else in its place", () => {

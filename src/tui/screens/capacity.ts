@@ -34,7 +34,7 @@ export const capacityScreen: Screen<Month> = {
     const view = capacity(state);
     return view ? rowsOf(view) : noRows;
   },
-  listHeight: (_, area) => area.height - cardHeight - 3,
+  listHeight: (_, area) => Math.max(1, area.height - cardHeight - 3),
   draw: drawCapacity,
   open: () => null,
   subject: () => ({ cluster: "the cluster" }),

@@ -72,7 +72,8 @@ function heights(state: State, area: Area): Heights {
   const grid =
     area.height >= 30 ? gridHeight(shards, area.width - 4, Math.min(10, Math.floor(area.height / 5))) + 2 : 0;
   const rest = area.height - head - grid;
-  const log = rest >= 24 ? Math.floor(rest / 3) : rest >= 14 ? 6 : 5;
+  // On a low screen the shards need the room of the log.
+  const log = rest >= 24 ? Math.floor(rest / 3) : rest >= 14 ? 6 : rest >= 10 ? 5 : 0;
   return { head, grid, list: rest - log, log };
 }
 
@@ -145,7 +146,7 @@ function drawExecution(state: State, area: Area, list: ListState): Line[] {
       },
       shardLines(state, rows, area.width - 4, listHeight - 3, list),
     ),
-    ...logPanel(state, rows.rows[list.index], area.width, log),
+    ...(log === 0 ? [] : logPanel(state, rows.rows[list.index], area.width, log)),
   ];
 }
 

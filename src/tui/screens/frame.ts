@@ -47,8 +47,11 @@ export function drawFrame(state: State): readonly Line[] {
 }
 
 function tooSmall(state: State): Line[] {
-  const text = `${state.size.columns}×${state.size.rows}: at least ${smallest.columns}×${smallest.rows} is needed`;
-  return [line(cut(text, Math.max(1, state.size.columns - 1)))];
+  const { columns, rows } = state.size;
+  const text = `at least ${smallest.columns}×${smallest.rows} is needed, this is ${columns}×${rows}; q leaves`;
+  return wrap(text, Math.max(1, columns - 1))
+    .slice(0, Math.max(1, rows - 1))
+    .map((one) => line(one));
 }
 
 /** While the store is away: why, and when it is asked again. */

@@ -20,11 +20,14 @@ interface Heights {
   readonly bottom: number;
 }
 
-/** The list gets what is left; the picture grows with the screen. */
+/** With its edges and its head: three rows. */
+const leastList = 6;
+
+/** The list gets what is left; the picture grows with the screen, and gives way to the list on a low one. */
 function heights({ height }: Area): Heights {
   const chart = Math.max(2, Math.min(8, Math.floor((height - 15) / 4)));
   const cards = 8;
-  const timeline = chart + 4;
+  const timeline = height - cards - (chart + 4) >= leastList ? chart + 4 : 0;
   return { cards, timeline, bottom: Math.max(3, height - cards - timeline) };
 }
 
@@ -68,10 +71,12 @@ function drawOverview(state: State, area: Area, list: ListState): Line[] {
       panel({ title: "Today", note, width: left, height: cards }, todayLines(state, left - 4)),
       panel({ title: "Cluster", width: right, height: cards }, clusterLines(state, right - 4)),
     ),
-    ...panel(
-      { title: "Fires of the last 24 h", note, width: area.width, height: timeline },
-      timelineLines(state, area.width - 4, timeline - 4),
-    ),
+    ...(timeline === 0
+      ? []
+      : panel(
+          { title: "Fires of the last 24 h", note, width: area.width, height: timeline },
+          timelineLines(state, area.width - 4, timeline - 4),
+        )),
     ...beside(
       panel(
         {

@@ -17,6 +17,8 @@ const looks: Record<string, { readonly sign: string; readonly tone: Tone }> = {
   unknown: { sign: "?", tone: "warn" },
   refused: { sign: "⊘", tone: "warn" },
   "left-out": { sign: "⊘", tone: "muted" },
+  // Somebody has said that it may be so for a time: neither passed nor open.
+  waived: { sign: "=", tone: "warn" },
   "not-applicable": { sign: "-", tone: "muted" },
   late: { sign: "~", tone: "warn" },
   paused: { sign: "=", tone: "warn" },
