@@ -11,7 +11,7 @@ import {
   profileOfGroups,
   settingsOfVariables,
 } from "./ansible-variables.ts";
-import { parseHostAddress } from "./host-address.ts";
+import { hostPattern, parseHostAddress, userPattern } from "./host-address.ts";
 import type { HostTarget, InventoryHost } from "./inventory-definition.ts";
 import type { LoadedInventory } from "./load-inventory.ts";
 import { compareProblems } from "./problem.ts";
@@ -108,9 +108,14 @@ class AnsibleReader {
       !["ssh", "smart", "paramiko", "paramiko_ssh", "local"].includes(connection)
     )
       this.#complain("ansible_connection", `${connection} is not supported; only ssh and local are`);
+    const address = this.#text("ansible_host", "ansible_ssh_host") ?? name;
+    if (!hostPattern.test(address))
+      this.#complain("ansible_host", `${JSON.stringify(address)} is neither a host name nor an address`);
+    if (user !== undefined && !userPattern.test(user))
+      this.#complain("ansible_user", `${JSON.stringify(user)} is not the name of a user`);
     const base: HostTarget = {
       host: name,
-      address: this.#text("ansible_host", "ansible_ssh_host") ?? name,
+      address,
       port: port ?? 22,
       user: user ?? userInfo().username,
       identityFiles: key === undefined ? [] : [localPath(key, this.#folder)],

@@ -1,6 +1,7 @@
 /** `kind: Inventory` as written in a file: which hosts there are, how each is reached, and the site's own values. */
 import { z } from "zod";
 import { apiVersion, metadata } from "./envelope-schema.ts";
+import { hostPattern, userPattern } from "./host-address.ts";
 import { choice, duration, expectation, name, text, wholeNumber } from "./scalar-schema.ts";
 
 /** A name of the site's values: one word, as profiles write it. */
@@ -30,7 +31,9 @@ const identityFile = text("The private key to log in with, relative to this file
 const sudoPasswordFile = text(
   "A file with the sudo password, readable by its owner only, relative to this file. Without it sudo must not ask.",
 );
-const user = text("The user to log in as; without it, what the ssh configuration says, else your own name.");
+const user = text(
+  "The user to log in as; without it, what the ssh configuration says, else your own name.",
+).regex(userPattern, { error: "must be the name of a user, without spaces and a dash in front" });
 const port = wholeNumber(
   1,
   65_535,
@@ -39,7 +42,9 @@ const port = wholeNumber(
 
 const host = z.strictObject({
   name: name("The name by which everything calls this host."),
-  address: text("Host name or IP address to connect to."),
+  address: text("Host name or IP address to connect to.").regex(hostPattern, {
+    error: "must be a host name or an IP address, without brackets, spaces and port",
+  }),
   port: port.optional(),
   user: user.optional(),
   profile: name("The HostProfile it gets; without one it is only a way to other hosts.").optional(),

@@ -1,5 +1,6 @@
 /** Values written down by hand, so that a parser that calls everything unknown fails. */
-import { expect } from "vitest";
+import { expect, test } from "vitest";
+import { parseChronycSourcestats } from "../../src/hardware/parse/chronyc-sources.ts";
 import { timeOutputs } from "../cases/hardware/time-outputs.ts";
 import { type Expectation, known, some, testOutputs } from "./saved-outputs.ts";
 
@@ -82,3 +83,13 @@ const expected: Readonly<Record<string, Expectation>> = {
 };
 
 testOutputs(timeOutputs, expected);
+
+test.each([
+  ["chronyc's refusal", "506 Cannot talk to daemon\n", "does not answer"],
+  ["another program's lines", "Architecture: x86_64\n", "no statistics"],
+])("%s is no list of statistics, whole or not", (_, text, reason) => {
+  for (const isWhole of [true, false])
+    expect(parseChronycSourcestats({ text, isWhole })).toMatchObject({
+      unknown: expect.stringContaining(reason),
+    });
+});

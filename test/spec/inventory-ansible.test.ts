@@ -286,3 +286,11 @@ describe("whatever stands in a file", () => {
     );
   });
 });
+
+test("an address or a user that looks like an option is refused, with the host's place", () => {
+  const text = "[c]\nh1 ansible_host=-oProxyCommand=x\nh2 ansible_user=-lx\n";
+  expect(parseInventory(text, "i.ini").problems.map(formatProblem)).toEqual([
+    expect.stringMatching(/^i\.ini:2:\d+ {2}.*neither a host name nor an address/),
+    expect.stringMatching(/^i\.ini:3:\d+ {2}.*not the name of a user/),
+  ]);
+});

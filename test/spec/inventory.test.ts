@@ -171,3 +171,30 @@ test("the example of the page is right, and the page names every field", () => {
   expect(names.length).toBeGreaterThan(4);
   expect(names.filter((name) => !page.includes(name))).toEqual([]);
 });
+
+test.each([
+  ["an option of ssh", 'address: "-oProxyCommand=x"', "6:29  spec.hosts[0].address must be a host name"],
+  ["a terminal code", 'address: "10.0.0.1\\e[31m"', "6:29  spec.hosts[0].address must be a host name"],
+  ["brackets", 'address: "[::1]"', "6:29  spec.hosts[0].address must be a host name"],
+  [
+    "a user that is an option",
+    'address: a, user: "-lx"',
+    "6:38  spec.hosts[0].user must be the name of a user",
+  ],
+  [
+    "a terminal code of a jump host",
+    'address: a, jump: ["a\\e[1m@b"]',
+    "6:39  spec.hosts[0].jump[0] is neither",
+  ],
+])("%s is no way to a host", (_, fields, told) => {
+  const problems = problemsOf(`spec:\n  hosts:\n    - { name: one, ${fields} }\n`);
+  expect(problems).toEqual([expect.stringContaining(told)]);
+  expect(problems.join()).not.toMatch(/\p{Cc}/u);
+});
+
+test("an address and a user may be written in many ways", () => {
+  const hosts = ["fe80::1%eth0", "10.0.0.1", "пример.example", "a_b.example"]
+    .map((address, i) => `    - { name: h${i}, address: "${address}", user: 'SITE\\ada@site' }\n`)
+    .join("");
+  expect(read(`spec:\n  hosts:\n${hosts}`).hosts).toHaveLength(4);
+});

@@ -18,10 +18,12 @@ const states: Readonly<Record<string, string>> = {
   "~": "variable",
 };
 
+/** What chronyc prints in place of an answer. */
+const silent = /cannot talk to daemon|could not open connection/i;
+
 /** No line at all, of an output that is whole, is the answer "no sources". */
 export function parseChronycSources(output: Output): ListFact<NtpSource> {
-  if (/cannot talk to daemon|could not open connection/i.test(output.text))
-    return unknown("chronyd does not answer");
+  if (silent.test(output.text)) return unknown("chronyd does not answer");
   const lines = linesOf(output).filter((line) => line.trim() !== "");
   const sources = lines.flatMap(toSource);
   const strange = lines.length - sources.length;
@@ -65,7 +67,9 @@ export interface SourceStatistics {
 }
 
 export function parseChronycSourcestats(output: Output): ListFact<SourceStatistics> {
-  const rows = linesOf(output).flatMap((line): SourceStatistics[] => {
+  if (silent.test(output.text)) return unknown("chronyd does not answer");
+  const lines = linesOf(output).filter((line) => line.trim() !== "");
+  const rows = lines.flatMap((line): SourceStatistics[] => {
     const fields = line.trim().split(",");
     const samples = parseCount(fields[1]);
     if (fields.length !== 8 || !fields[0] || samples === undefined) return [];
@@ -73,6 +77,8 @@ export function parseChronycSourcestats(output: Output): ListFact<SourceStatisti
       samples > 0 ? fromValue(parseDecimal(text), "chronyc does not print it") : unknown("no samples yet");
     return [{ name: fields[0], samples, skewPpm: when(fields[5]), deviationSeconds: when(fields[7]) }];
   });
+  const strange = lines.length - rows.length;
+  if (strange > 0) return listFact(rows, false, `chronyc printed ${strange} line(s) that are no statistics`);
   return listFact(rows, output.isWhole, mayBeCut);
 }
 
