@@ -19,7 +19,7 @@ let standby: PostgresServer;
 let db: Database;
 
 beforeAll(async () => {
-  primary = await startPostgres({ settings: { fsync: "off" } });
+  primary = await startPostgres({ settings: { fsync: "off", wal_level: "logical" } });
   db = new Database(primary.url, { maxConnections: 3 });
   await migrate(db);
   await fillStore(db);
@@ -54,6 +54,42 @@ async function changed(sql: string) {
       if (error !== undo) throw error;
     });
   return found!;
+}
+
+/** Another database that takes one table: it streams and replays, and is no copy of the records. */
+async function subscribe(): Promise<void> {
+  await db.query("CREATE TABLE taken (n integer PRIMARY KEY)");
+  await db.query("CREATE PUBLICATION taken_rows FOR TABLE taken");
+  await db.query("SELECT pg_create_logical_replication_slot('taken_rows', 'pgoutput')");
+  await db.query("CREATE DATABASE taker");
+  await inTaker(
+    `CREATE TABLE taken (n integer PRIMARY KEY);
+     CREATE SUBSCRIPTION taken_rows CONNECTION 'host=127.0.0.1 port=${primary.port} user=postgres dbname=postgres' PUBLICATION taken_rows
+       WITH (create_slot = false, slot_name = 'taken_rows', copy_data = false)`,
+  );
+  await until(
+    async () =>
+      (
+        await db.query(
+          "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND replay_lsn IS NOT NULL",
+        )
+      ).rows.length === 1,
+    { what: "the subscriber to follow" },
+  );
+}
+
+async function unsubscribe(): Promise<void> {
+  await inTaker("DROP SUBSCRIPTION taken_rows");
+  await db.query("DROP DATABASE taker WITH (FORCE)");
+  await db.query("DROP PUBLICATION taken_rows");
+  await db.query("DROP TABLE taken");
+}
+
+/** One statement after the other: some of them must not run within a transaction. */
+async function inTaker(sql: string): Promise<void> {
+  const taker = new Database(inDatabase(primary.url, "taker"), { maxConnections: 1 });
+  for (const statement of sql.split(";")) await taker.query(statement);
+  await taker.end();
 }
 
 describe("item 0", () => {
@@ -109,7 +145,7 @@ describe("item 0", () => {
     expect(await verdict("gone")).toMatchObject({ verdict: "unknown" });
   });
 
-  it("fails when the standby is gone; somebody who only receives does not count", async () => {
+  it("fails when the standby is gone; who only receives, or takes single tables, does not count", async () => {
     await standby.stop();
     await until(async () => (await verdict()).verdict === "fail", { what: "the standby to be missed" });
     expect(await verdict()).toMatchObject({ message: expect.stringMatching(/no standby follows/) });
@@ -130,6 +166,15 @@ describe("item 0", () => {
       receiver.kill("SIGINT");
       await once(receiver, "exit");
     }
+    await subscribe();
+    expect(
+      (await db.query("SELECT 1 FROM pg_stat_replication WHERE replay_lsn IS NOT NULL")).rows,
+    ).toHaveLength(1);
+    expect(await verdict()).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/no standby follows/),
+    });
+    await unsubscribe();
     await standby.start();
     await until(async () => (await verdict()).verdict === "pass", { what: "the standby to follow again" });
   });

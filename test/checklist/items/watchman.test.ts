@@ -215,6 +215,18 @@ describe("item 8", () => {
     expect(await resultOf(watchman, "payments")).toMatchObject({ verdict: "pass" });
   });
 
+  it("is unknown while there is no other login to compare its own with", async () => {
+    const others = ["scheduler", "executor"] as const;
+    for (const part of others) await sessions.close(`escapement-${part} ${part}-1`);
+    const seen = async () => (await resultOf(watchman, "payments")).message;
+    await until(async () => /no session of a scheduler or executor/.test(await seen()), {
+      what: "the sessions to be gone",
+    });
+    expect(await resultOf(watchman, "payments")).toMatchObject({ verdict: "unknown" });
+    for (const part of others) await sessions.open(sessions.logins[part], `escapement-${part} ${part}-1`);
+    expect(await resultOf(watchman, "payments")).toMatchObject({ verdict: "pass" });
+  });
+
   it("is unknown without a store, without a watch file, without an inventory", async () => {
     for (const change of [
       { store: "gone" },
