@@ -16,7 +16,7 @@ import { RunningDrill } from "./running-drill.ts";
 const password = "only-in-this-lab";
 const shipped = (folder: string) => fileURLToPath(new URL(`../../../${folder}`, import.meta.url));
 
-const lightProbe = "/usr/local/bin/drill-probe";
+export const lightProbe = "/usr/local/bin/drill-probe";
 const isExecutor = ({ profile }: { readonly profile: string }) => profile.startsWith("executor");
 
 export interface DrilledSiteOptions {
@@ -94,10 +94,15 @@ export class DrilledSite {
   begin(name: string, variant: string, ...more: string[]): RunningDrill {
     return new RunningDrill(this.#own.folder, [
       ...["drill", "run", name, "--variant", variant, "--yes", "--json", "--port", "0"],
-      ...["--probe", lightProbe, ...(this.#options.wholeTimes ? [] : ["--drills", this.drills])],
+      ...["--probe", lightProbe, ...this.drillFiles],
       ...["-i", this.inventory, "--cluster", this.clusterFile, "--url", this.storeUrl, ...this.profiles],
       ...more,
     ]);
+  }
+
+  /** Says which drills are meant, to commands that read them. */
+  get drillFiles(): readonly string[] {
+    return this.#options.wholeTimes ? [] : ["--drills", this.drills];
   }
 
   get profiles(): readonly string[] {

@@ -6,6 +6,8 @@
  * By default one of each class, held as long as it takes to be noticed. In their
  * whole length, as they are shipped: ESCAPEMENT_ALL_DRILLS=1 for every variant of
  * every drill (about 45 minutes), ESCAPEMENT_DRILLS=NAME/VARIANT,… for some.
+ * ESCAPEMENT_DRILL_TIMETABLE=1: also one that the cluster's own scheduler fires, on
+ * the watchman's host; up to three minutes more.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hostLab, noHosts } from "../../support/host-lab.ts";
@@ -17,6 +19,7 @@ import { shell } from "../provision/lab-targets.ts";
 import { testScreens } from "../ui/screens-robot.ts";
 import { DrilledSite } from "./drilled-site.ts";
 import type { RunningDrill } from "./running-drill.ts";
+import { runOnTimetable } from "./timetable-site.ts";
 
 const one = [
   "pause-executor/pause-executor",
@@ -76,6 +79,36 @@ describe.skipIf(noHosts)("a cluster of hosts", () => {
       expect(report.evidence.length).toBeGreaterThan(1);
     },
     1_800_000,
+  );
+
+  test.skipIf(process.env.ESCAPEMENT_DRILL_TIMETABLE !== "1")(
+    "a drill of the timetable is fired once by the cluster's own scheduler, and run on the watchman's host",
+    async () => {
+      const drill = { drill: "stop-primary", variant: "crash", class: "primary-stopped" };
+      const { runs, executions, attempts, report } = await runOnTimetable(lab(), site, drill);
+      const job = "drills/stop-primary-crash";
+      console.log(`timetable on ${report.target?.host}: ${report.verdict}: ${report.reason}`);
+      expect(runs).toEqual([
+        expect.objectContaining({
+          ...{ drill: "stop-primary/crash", class: "primary-stopped", trigger: "schedule" },
+          ...{ person: "escapement-executor", outcome: "pass", reason: report.reason },
+        }),
+      ]);
+      expect(executions).toEqual([expect.objectContaining({ job, trigger: "schedule", status: "success" })]);
+      expect(attempts).toEqual([
+        expect.objectContaining({ job, attempt: 1, status: "success", node: "watch-1" }),
+      ]);
+      expect(report).toMatchObject({
+        ...{ runId: runs[0]!.runId, verdict: "pass", trigger: "schedule", unproven: [], failures: [] },
+        audits: [{ host: report.target?.host, residue: [], unseen: [] }],
+      });
+      // The controller's own cluster file does not name it.
+      expect(report.log.map(({ line }) => line)).not.toContainEqual(
+        expect.stringContaining("no virtual address"),
+      );
+      expect(runs[0]!.targets.map(({ host }) => host)).toEqual([report.target?.host]);
+    },
+    900_000,
   );
 
   /** A container is back within seconds; a machine takes longer than the lease of the one who led. */
