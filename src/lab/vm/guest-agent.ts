@@ -54,6 +54,13 @@ export async function runInGuest(
   }
 }
 
+/** How far the machine's clock is ahead of this one, in milliseconds, right to within half a trip. @throws E_LAB_STEP */
+export async function guestClockOffsetMs(socket: string): Promise<number> {
+  const beforeMs = Date.now();
+  const { return: nanoseconds } = await ask(socket, "guest-get-time");
+  return Number(nanoseconds) / 1e6 - (beforeMs + Date.now()) / 2;
+}
+
 interface ExecStatus {
   readonly exited: boolean;
   readonly exitcode?: number;

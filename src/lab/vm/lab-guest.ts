@@ -27,7 +27,7 @@ import type { LabHost, LabState } from "../hosts/lab-state.ts";
 import { isAlive, processIdentity } from "../hosts/process-identity.ts";
 import { mustRun, type ProgramOptions, type ProgramResult, runProgram } from "../hosts/run-program.ts";
 import { keptState } from "./golden-guest.ts";
-import { agentAnswers, runInGuest } from "./guest-agent.ts";
+import { agentAnswers, guestClockOffsetMs, runInGuest } from "./guest-agent.ts";
 import { personaliseGuest } from "./guest-identity.ts";
 import { machineCommand } from "./guest-machine.ts";
 
@@ -52,6 +52,7 @@ export async function bringUpGuest(
     runOnGuest(place, host.name, argv, options);
   const line = await personaliseGuest(state, host, keys, run, file(place, host.name, "host-key"));
   await waitForGuest(place, host, signal);
+  await setGuestClock(place, host.name, 0);
   return line;
 }
 
@@ -176,10 +177,17 @@ export async function killGuest(place: LabPlace, host: LabHost): Promise<void> {
   await runProgram(["ip", "-n", place.namespace, "link", "delete", host.port]);
 }
 
-/** Sets the machine's clock to a time that is `offsetSeconds` off. A running chronyd may well mend it. */
+/**
+ * Sets the machine's clock to a time that is `offsetSeconds` off. A running chronyd may well mend it. By as
+ * much as it is wrong, however long the program that does it takes to start: below a second chronyd
+ * would not step either, and whoever waits for it would wait for half an hour.
+ */
 export async function setGuestClock(place: LabPlace, host: string, offsetSeconds: number): Promise<void> {
-  const epoch = (Date.now() / 1_000 + offsetSeconds).toFixed(3);
-  const { code, stderr } = await runOnGuest(place, host, ["date", "-s", `@${epoch}`]);
+  const wrongMs = await guestClockOffsetMs(file(place, host, "agent"));
+  const program =
+    "import sys, time; time.clock_settime(time.CLOCK_REALTIME, time.time() + float(sys.argv[1]))";
+  const step = (offsetSeconds - wrongMs / 1_000).toFixed(6);
+  const { code, stderr } = await runOnGuest(place, host, ["python3", "-c", program, step]);
   if (code !== 0)
     throw new EscapementError("E_LAB_STEP", { step: `setting the clock of ${host}`, reason: stderr.trim() });
 }
