@@ -12,11 +12,13 @@ export interface InventoryOptions {
 
 /** Adds `-i, --inventory FILE`. */
 export function withInventoryOption(command: Command): Command {
-  return command.addOption(
-    new Option("-i, --inventory <file>", "the inventory: ours, or an Ansible one in INI or YAML")
-      .env("ESCAPEMENT_INVENTORY")
-      .default("inventory.yaml"),
+  const option = new Option(
+    "-i, --inventory <file>",
+    "the inventory: ours, or an Ansible one in INI or YAML",
   );
+  // A variable that is set to nothing is not set; an option that is, is a mistake.
+  if (process.env.ESCAPEMENT_INVENTORY !== "") option.env("ESCAPEMENT_INVENTORY");
+  return command.addOption(option.default("inventory.yaml"));
 }
 
 /** @throws E_SPEC_INVALID after telling every problem on standard error */

@@ -6,11 +6,13 @@ import { parseYaml, type YamlDocument } from "./yaml.ts";
 
 /** Groups within groups, at most. */
 const deepest = 50;
+/** Ansible's own tags: what they mark stays as it is written, for whoever can open it. */
+const plainTags = ["!vault", "!vault-encrypted", "!unsafe"];
 
 /** Never throws. */
 export function parseAnsibleYaml(text: string, file: string): AnsibleModel {
   const model = new AnsibleModel();
-  const { documents, problems } = parseYaml(text, file);
+  const { documents, problems } = parseYaml(text, file, { plainTags });
   model.problems.push(...problems);
   const [document, second] = documents;
   if (problems.length > 0) return model;

@@ -38,8 +38,13 @@ export interface YamlFile {
   readonly problems: readonly Problem[];
 }
 
+export interface YamlReading {
+  /** Tags whose values are taken as the plain text that stands there, for example `!vault`. Default: none. */
+  readonly plainTags?: readonly string[];
+}
+
 /** Reads every document of a file. Never throws; a document with a problem does not hide the others. */
-export function parseYaml(text: string, file: string): YamlFile {
+export function parseYaml(text: string, file: string, { plainTags = [] }: YamlReading = {}): YamlFile {
   const documents: YamlDocument[] = [];
   const problems: Problem[] = [];
   let again: Trees | undefined;
@@ -51,7 +56,8 @@ export function parseYaml(text: string, file: string): YamlFile {
     const { trees, at } = parseTrees(text, file);
     for (const [i, tree] of trees.entries()) {
       if (tree.errors.length === 0 && isEmpty(tree)) continue;
-      const error = tree.errors[0] ?? tree.warnings[0];
+      const error =
+        tree.errors[0] ?? tree.warnings.find((warning) => !plainTags.includes(tagOf(warning) ?? ""));
       // One mistake makes many errors; only the first is worth reading.
       const found = error
         ? [{ ...at(error.pos[0]), path: "", message: explain(error, text) }]
@@ -147,9 +153,12 @@ function explain(error: YAMLError, text: string): string {
     return `a value that begins with * is read as an alias; ${quoteIt}, for example "*/5 * * * *"`;
   if (error.code === "BAD_SCALAR_START") return `a value cannot begin with ${first}; ${quoteIt}`;
   if (error.code === "NON_STRING_KEY") return "a key must be text";
-  if (error.code === "TAG_RESOLVE_FAILED")
-    return `unknown tag: ${error.message.replace(/^Unresolved tag: /, "")}`;
+  if (error.code === "TAG_RESOLVE_FAILED") return `unknown tag: ${tagOf(error)}`;
   return `not valid YAML: ${error.message}`;
+}
+
+function tagOf({ code, message }: YAMLError): string | undefined {
+  return code === "TAG_RESOLVE_FAILED" ? message.replace(/^Unresolved tag: /, "") : undefined;
 }
 
 /** What the library accepts and a definition must not contain. */

@@ -193,7 +193,6 @@ test.each<[string, string, string, RegExp]>([
     "all:\n  host: { a: }\n",
     /^x\.yml:2:3 {2}all\.host is not a known field/,
   ],
-  ["a vault value", "x.yml", "all:\n  vars:\n    a: !vault x\n", /^x\.yml:3:\d+ {2}unknown tag/],
 ])("%s is told with its place", (_, file, text, message) => {
   const { inventory, problems } = parseInventory(text, file);
   expect(inventory).toBeUndefined();

@@ -1,8 +1,8 @@
 /** What commands that plan hosts work with: inventory, profiles, and the way to the hosts. */
 
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { cacheHome } from "../../base/cache-home.ts";
 import type { FactCache } from "../../provision/plan/fact-cache.ts";
 import type { Describe } from "../../provision/plan/fleet-plan.ts";
 import type { ProfileSet } from "../../provision/profile/load-profiles.ts";
@@ -78,7 +78,7 @@ function schedulerOf(host: InventoryHost, { profiles }: ProfileSet) {
 }
 
 function cacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "escapement");
+  return join(cacheHome(), "escapement");
 }
 
 async function cacheFor(scope: string, { freshFacts = false }: DefinitionOptions): Promise<FactCache> {

@@ -4,8 +4,8 @@
  * whoever sees it may use it. Of two builders one waits for the other.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { cacheHome } from "../../base/cache-home.ts";
 import { EscapementError, messageOf } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
@@ -15,7 +15,7 @@ import { processIdentity } from "./process-identity.ts";
 const waitLimitMs = 20 * 60_000;
 
 export function cacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "escapement", "lab");
+  return join(cacheHome(), "escapement", "lab");
 }
 
 /**
