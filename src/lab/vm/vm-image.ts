@@ -36,7 +36,7 @@ const maskedUnits = [
 
 /**
  * What the shipped profiles install. On an emulated machine that takes half a minute a package, which
- * a disk for prepared machines has behind it: there, and switched off, as if an administrator had.
+ * a disk for prepared machines has behind it: there, and switched off but for chronyd.
  */
 export const preparedPackages = ["chrony", "keepalived", "nftables", "postgresql"] as const;
 
@@ -80,13 +80,16 @@ truncate -s ${diskGib}G "$out/disk.img"
 mke2fs -q -t ext4 -d "$merged" "$out/disk.img"
 `;
 
-/** From the lab's own packages, as a host would install them. Nothing is started, then or at a boot. */
+/**
+ * From the lab's own packages, as a host would install them. Nothing is started, and at a boot chronyd
+ * alone: its other name, which units of ours wait for, is there only while it is enabled.
+ */
 const prepare = `mount --bind "$7" "$merged${packagesMount}"
 printf '#!/bin/sh\\nexit 101\\n' > "$merged/usr/sbin/policy-rc.d"
 chmod 755 "$merged/usr/sbin/policy-rc.d"
 inside apt-get -qq -y -o APT::Sandbox::User=root -o APT::Install-Recommends=false install ${preparedPackages.join(" ")}
 rm "$merged/usr/sbin/policy-rc.d"
-inside systemctl disable ${preparedPackages.join(" ")}
+inside systemctl disable ${preparedPackages.filter((name) => name !== "chrony").join(" ")}
 umount "$merged${packagesMount}"
 `;
 

@@ -8,8 +8,8 @@
  * which install their packages themselves.
  *
  * It has not been seen at its end: on two processors with much other work the six
- * machines were up after 76 to 137 s and had the toolkit 155 s later; a profile then
- * takes two to three minutes on each.
+ * machines were up after 76 to 137 s, had the toolkit 90 to 155 s later, and the record
+ * store with its schema two minutes after that; the schedulers come next.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countedHosts } from "../../../src/lab/hosts/default-hosts.ts";
