@@ -7,6 +7,7 @@
  * hour of refreshes is `npm run bench -- ui 60`. Needs python3 and a build.
  */
 import { readFileSync } from "node:fs";
+import { PerformanceObserver } from "node:perf_hooks";
 import { monotonicMs, sleep } from "../src/base/monotonic.ts";
 import { startPostgres } from "../src/lab/postgres.ts";
 import { Database, type Queryable } from "../src/store/database.ts";
@@ -60,15 +61,30 @@ if (!within) {
 } else console.log("within the bars");
 process.exit();
 
-/** Every statement of the screens, timed on its own, as their processes send them. */
+interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/**
+ * Every statement of the screens, timed on its own, as their processes send them.
+ * A collection of garbage in this process is no time of the store: what fell into
+ * a query of it is taken off.
+ */
 async function queryTimes(db: Database): Promise<void> {
-  const times = new Map<string, number[]>();
+  const times = new Map<string, Span[]>();
+  const pauses: Span[] = [];
+  const observer = new PerformanceObserver((seen) => {
+    for (const { startTime, duration } of seen.getEntries())
+      pauses.push({ startMs: startTime, endMs: startTime + duration });
+  });
+  observer.observe({ entryTypes: ["gc"] });
   const timed = (name: string): Queryable => ({
     async query(text, values) {
       const started = performance.now();
       const result = await db.query(text, values);
       const list = times.get(name) ?? [];
-      list.push(performance.now() - started);
+      list.push({ startMs: started, endMs: performance.now() });
       times.set(name, list);
       // biome-ignore lint/suspicious/noExplicitAny: rows pass through
       return result as any;
@@ -92,7 +108,23 @@ async function queryTimes(db: Database): Promise<void> {
     await lookAtSize(timed("sizes"));
     await shardsAfter(timed("shards, a page of 250"), jobId, fireTime, (i % 40) * 249, 250);
   }
-  for (const [name, list] of times) tell(`query: ${name}`, list, bars.queryMs);
+  // The last pauses are told in a turn of their own.
+  await sleep(100);
+  observer.disconnect();
+  for (const [name, list] of times)
+    tell(
+      `query: ${name}`,
+      list.map((query) => query.endMs - query.startMs - sharedMs(query, pauses)),
+      bars.queryMs,
+    );
+}
+
+/** How much of a time lies within others that do not overlap each other. */
+function sharedMs({ startMs, endMs }: Span, others: readonly Span[]): number {
+  return others.reduce(
+    (sum, other) => sum + Math.max(0, Math.min(endMs, other.endMs) - Math.max(startMs, other.startMs)),
+    0,
+  );
 }
 
 function start(url: string): PtySession {
