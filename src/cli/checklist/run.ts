@@ -40,15 +40,20 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
   const read = await readDefinitions(paths, options);
   const items = chooseItems(options.item);
   const reach = await connectionFor(options);
-  const store = await openStore(options);
-  if (store.probe.state === "unreachable") say(`the record store cannot be asked: ${store.probe.reason}`);
-  const standby = await openStandby(options.standby);
-  const hosts = await connectHosts(
-    read.definitions.inventory?.definition,
-    options.profiles ?? [],
-    reach.connect,
-  );
+  // What was opened is closed also when the next cannot be: idle connections keep a program alive.
+  const ends: (() => Promise<void>)[] = [];
   try {
+    const store = await openStore(options);
+    ends.push(store.end);
+    if (store.probe.state === "unreachable") say(`the record store cannot be asked: ${store.probe.reason}`);
+    const standby = await openStandby(options.standby);
+    ends.push(standby.end);
+    const hosts = await connectHosts(
+      read.definitions.inventory?.definition,
+      options.profiles ?? [],
+      reach.connect,
+    );
+    ends.push(hosts.close);
     const window = {
       from: new Date(store.startedAt.getTime() - options.window),
       to: store.startedAt,
@@ -90,7 +95,7 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
     if (!reach.signal.aborted) await recordRun(signed, store.probe);
     if (reach.signal.aborted) process.exitCode = ExitCode.interrupted;
   } finally {
-    await Promise.all([hosts.close(), standby.end(), store.end()]);
+    await Promise.all(ends.map((end) => end()));
   }
 }
 
