@@ -42,8 +42,10 @@ const endNoteMs = 2_000;
  */
 export async function noteWatchmanEnd(db: Queryable, { node, pid }: WatchmanIdentity): Promise<void> {
   const statement = "UPDATE escapement.watchman SET pid = 0 WHERE node = $1 AND pid = $2";
-  const noted = db.query(statement, [node, pid]).catch(() => {});
-  await Promise.race([noted, sleep(endNoteMs)]);
+  const over = new AbortController();
+  const done = () => over.abort();
+  db.query(statement, [node, pid]).then(done, done);
+  await sleep(endNoteMs, over.signal);
 }
 
 export async function noteWatchmanPass(db: Queryable, node: string, now: Date): Promise<void> {
