@@ -178,9 +178,9 @@ export class FaultWatch {
   async #halt(host: WatchedHost): Promise<void> {
     const { say } = this.#scene;
     say(`taking it back: ${this.#halted}`);
-    await this.#restoring();
     try {
-      const { restoredMs } = await host.door.halt();
+      // Side by side: the store may be what is away, and the note of it must not hold up the host.
+      const [{ restoredMs }] = await Promise.all([host.door.halt(), this.#restoring()]);
       this.#haltDone = true;
       say(`${host.name}: restored in ${Math.round(restoredMs)} ms`);
     } catch (error) {
