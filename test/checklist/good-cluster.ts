@@ -219,6 +219,7 @@ export async function fillStore(db: Database): Promise<void> {
   await fillEvidence(db);
 }
 
+/** Alive for an hour without a sign: nothing renews them, and on a slow machine a file of tests takes longer than a minute. */
 async function fillProcesses(db: Database): Promise<void> {
   const leader = randomUUID();
   await db.query(
@@ -230,8 +231,8 @@ async function fillProcesses(db: Database): Promise<void> {
     [randomUUID(), 2, "standby"],
   ] as const) {
     await db.query(
-      `INSERT INTO escapement.scheduler (incarnation, node, host, pid, version, time_zone_data, role, offset_ms)
-       VALUES ($1, $2, $3, $4, '1.0.0', '2026a', $5, 2)`,
+      `INSERT INTO escapement.scheduler (incarnation, node, host, pid, version, time_zone_data, role, offset_ms, last_seen)
+       VALUES ($1, $2, $3, $4, '1.0.0', '2026a', $5, 2, clock_timestamp() + interval '1 hour')`,
       [incarnation, `scheduler-${n}`, `sched-${n}`, 4000 + n, role],
     );
   }
@@ -260,7 +261,7 @@ async function fillEvidence(db: Database): Promise<void> {
   }
   await db.query(
     `INSERT INTO escapement.watchman (node, host, pid, version, started_at, last_pass_at, grace_until)
-     VALUES ('watchman', 'watch-1', 6001, '1.0.0', clock_timestamp() - interval '1 day', clock_timestamp(), clock_timestamp())`,
+     VALUES ('watchman', 'watch-1', 6001, '1.0.0', clock_timestamp() - interval '1 day', clock_timestamp() + interval '1 hour', clock_timestamp())`,
   );
   await db.query(
     `INSERT INTO escapement.alert_outbox (dedup_key, kind, severity, message, watched, opened_at, resolved_at)

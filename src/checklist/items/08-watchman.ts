@@ -40,7 +40,7 @@ export const watchman: ChecklistItem<CheckContext> = {
     }),
 };
 
-/** The one that made the last pass. */
+/** The one that made the last pass, of those that were not stopped if there is one. */
 async function newest(context: CheckContext) {
   const looked = await readWatchmen(openStore(context));
   return { looked, row: looked.rows[0] as WatchmanState | undefined };
@@ -52,6 +52,7 @@ async function alive(context: CheckContext): Promise<Result[]> {
   const scope = clusterScope(context);
   const todo = "start escapement watchman on a host of its own";
   if (!row) return [result(scope, "fail", "no watchman ever made a pass", evidence, { todo })];
+  if (row.stopped) return [result(scope, "fail", `watchman ${row.node} was stopped`, evidence, { todo })];
   const mostMs = Math.max(leastSilenceMs, 3 * (context.definitions.watch?.definition.everyMs ?? 0));
   if (row.ageMs > mostMs)
     return [

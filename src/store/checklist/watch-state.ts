@@ -7,13 +7,16 @@ export interface WatchmanState {
   readonly host: string;
   /** Since its last pass. */
   readonly ageMs: number;
+  /** It was asked to end, however lately it has looked. */
+  readonly stopped: boolean;
 }
 
+/** Those that were not stopped first, the one with the latest pass before the others. */
 export function readWatchmen(db: Queryable): Promise<Look<WatchmanState>> {
   return look<WatchmanState>(
     db,
-    `SELECT node, host, (extract(epoch FROM clock_timestamp() - last_pass_at) * 1000)::double precision AS "ageMs"
-     FROM escapement.watchman ORDER BY last_pass_at DESC`,
+    `SELECT node, host, (extract(epoch FROM clock_timestamp() - last_pass_at) * 1000)::double precision AS "ageMs", pid = 0 AS stopped
+     FROM escapement.watchman ORDER BY pid = 0, last_pass_at DESC`,
   );
 }
 

@@ -70,7 +70,7 @@ describe("item 2 in the store", () => {
     ],
     [
       "one scheduler is silent",
-      "UPDATE escapement.scheduler SET last_seen = last_seen - interval '5 minutes' WHERE node = 'scheduler-2'",
+      "UPDATE escapement.scheduler SET last_seen = clock_timestamp() - interval '5 minutes' WHERE node = 'scheduler-2'",
       /1 scheduler\(s\) on 1 host/,
     ],
     [

@@ -78,8 +78,13 @@ describe("item 8", () => {
   it.each([
     ["there is none", "DELETE FROM escapement.watchman", /no watchman ever made a pass/],
     [
+      "it was stopped, however lately it has looked",
+      "UPDATE escapement.watchman SET pid = 0",
+      /watchman watchman was stopped/,
+    ],
+    [
       "it is silent",
-      "UPDATE escapement.watchman SET last_pass_at = last_pass_at - interval '10 minutes'",
+      "UPDATE escapement.watchman SET last_pass_at = clock_timestamp() - interval '10 minutes'",
       /last pass 10m/,
     ],
     [
