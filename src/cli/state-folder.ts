@@ -1,7 +1,7 @@
 /** Where this machine keeps what it must remember about the hosts of an inventory. */
 import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 
 /** Beside the inventory; where that may not be written, a folder of its own in the user's state folder. */
 export function stateFolder(inventoryFile: string): string {
@@ -10,7 +10,8 @@ export function stateFolder(inventoryFile: string): string {
     accessSync(beside, constants.W_OK);
     return join(beside, ".escapement");
   } catch {
-    const state = process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state");
+    const asked = process.env.XDG_STATE_HOME ?? "";
+    const state = isAbsolute(asked) ? asked : join(homedir(), ".local", "state");
     return join(state, "escapement", inventoryFile.replaceAll(/[^A-Za-z0-9.-]+/g, "_"));
   }
 }
