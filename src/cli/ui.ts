@@ -20,7 +20,7 @@ interface UiCommandOptions extends StoreOptions {
 export function build(): Command {
   const command = defineCommand("ui", "the screens an operator keeps open: what ran, what did not, and why", {
     examples: ["escapement ui --cluster cluster.yaml", "escapement ui --cluster cluster.yaml --operator"],
-    exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.unavailable, ExitCode.interrupted],
+    exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.badData, ExitCode.unavailable, ExitCode.interrupted],
     notes:
       "Needs a terminal; escapement watch says the same as plain lines. Nothing can be changed from it without --operator,\nor ESCAPEMENT_UI_ROLE=operator. Keys: ? shows those of the screen.",
   })

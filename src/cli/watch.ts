@@ -1,9 +1,10 @@
 /** `escapement watch`: the screens as plain lines, for logs, pipes and terminals that cannot do more. */
-import { type Command, InvalidArgumentError } from "commander";
-import { parseDuration } from "../base/duration.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { ExitCode } from "../base/exit-code.ts";
 import { endWithReader } from "./closed-pipe.ts";
 import { defineCommand } from "./command.ts";
+import { reportError } from "./error-report.ts";
+import { durationOption } from "./parse-option.ts";
 import { type StoreOptions, withStore, withStoreOptions } from "./store-url.ts";
 import { print, printJson } from "./terminal.ts";
 
@@ -20,11 +21,23 @@ export function build(): Command {
       "escapement watch --once --json --cluster cluster.yaml",
       "escapement watch --every 30s --cluster cluster.yaml >> watch.log",
     ],
-    exitCodes: [ExitCode.ok, ExitCode.failed, ExitCode.unknown, ExitCode.unavailable, ExitCode.interrupted],
+    exitCodes: [
+      ExitCode.ok,
+      ExitCode.failed,
+      ExitCode.refused,
+      ExitCode.unknown,
+      ExitCode.badData,
+      ExitCode.unavailable,
+      ExitCode.interrupted,
+    ],
     notes:
       "A line sums up, one line each tells what is new: fires that failed or are missing, alerts, drills.\nWith --once: exit 1 when nobody leads, or a fire of today failed or is missing;\n5 when the schedule of a job cannot be read here. Ends with Ctrl-C.",
   })
-    .option("--every <duration>", "time between two looks, 1s to 1d (default: 5s)", every, 5_000)
+    .addOption(
+      new Option("--every <duration>", "time between two looks, 1s to 1d")
+        .default(5_000, "5s")
+        .argParser(every),
+    )
     .option("--once", "look once and end")
     .option("--json", "print one JSON document a look, a line each");
   return withStoreOptions(command).action(async (options: WatchOptions) => {
@@ -51,6 +64,7 @@ export function build(): Command {
                 options.once
                   ? printJson(watchDocument(one))
                   : print(JSON.stringify({ schemaVersion: 1, ...watchDocument(one) })),
+              onAway: (error) => void reportError(error),
             }
           : {}),
       });
@@ -65,7 +79,7 @@ export function build(): Command {
 }
 
 function every(text: string): number {
-  const ms = parseDuration(text);
+  const ms = durationOption(text);
   if (ms < 1_000 || ms > 86_400_000) throw new InvalidArgumentError("must be 1s to 1d");
   return ms;
 }

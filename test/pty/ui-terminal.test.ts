@@ -112,6 +112,7 @@ const endings: readonly [what: string, how: (session: PtySession) => void, code:
   ["SIGINT", (session) => session.order({ signal: "SIGINT" }), 130],
   ["SIGTERM", (session) => session.order({ signal: "SIGTERM" }), 143],
   ["SIGHUP", (session) => session.order({ signal: "SIGHUP" }), 129],
+  ["SIGQUIT", (session) => session.order({ signal: "SIGQUIT" }), 131],
 ];
 
 test.each(endings)("%s ends it, and the terminal is as it was", async (_, how, code) => {

@@ -39,6 +39,10 @@ describe.each(sizes)("%i × %i", (columns, rows) => {
   });
 });
 
+test("a store without jobs: nothing is due, and that is known", () => {
+  expect(openUi().jobs([]).text()).toContain("0 of 0 due, 0 to come");
+});
+
 test("a window that is too small says how large it must be", () => {
   expect(openUi({ columns: 40, rows: 10 }).text()).toBe("at least 60×16 is needed, this is\n40×10; q leaves");
   expect(openUi({ columns: 20, rows: 5 }).text()).toBe("at least 60×16 is\nneeded, this is\n20×5; q leaves");

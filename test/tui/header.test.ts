@@ -1,7 +1,7 @@
 /** The first line at every width: where we are, the role, the clock and the age, and never one on top of the other. */
 import { expect, test } from "vitest";
 import { topScreens } from "../../src/tui/state/state.ts";
-import { openUi } from "../support/ui-state.ts";
+import { now, openUi } from "../support/ui-state.ts";
 
 const header = (ui: ReturnType<typeof openUi>) => ui.text().split("\n")[0]!;
 
@@ -20,6 +20,30 @@ test.each([
       // The title of the screen that is shown is never shortened.
       expect(text.toLowerCase(), where).toMatch(new RegExp(`${i + 1} ?${screen}`));
     }
+  }
+});
+
+test("with a hundred open alerts the other screens still have names at 80 columns", () => {
+  const hundred = Array.from({ length: 100 }, (_, i) => ({
+    key: String(i),
+    rule: "shard-failed",
+    severity: "critical" as const,
+    job: "default/job-0001",
+    fireTime: now,
+    message: "exit code 1",
+    cause: null,
+    hint: null,
+    count: 1,
+    firstAt: now,
+    lastAt: now,
+    acknowledgedBy: null,
+    quiet: null,
+    toldAt: null,
+  }));
+  for (const operator of [false, true]) {
+    const ui = openUi({ columns: 80, rows: 24, operator }).give("alerts", hundred);
+    for (const [i] of topScreens.entries())
+      expect(header(ui.press(String(i + 1)))).toMatch(/2Jobs? 3Hosts? 4Drills? .*6Alerts?\(100\)/);
   }
 });
 

@@ -30,6 +30,13 @@ const pieces: readonly [what: string, text: string, names: readonly string[]][] 
   ],
   ["other control characters", "\x00\x1c\x9b", []],
   ["function keys", "\x1b[15~\x1b[1;2R\x1b[[A\x1b[24;2~", []],
+  ["function keys one to four", "a\x1bOP\x1bOQ\x1bOR\x1bOSb", ["a", "b"]],
+  [
+    "what a terminal answers late, to whoever asked before us",
+    "a\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\b\x1b]10;rgb:ffff/ffff/ffff\x07c\x1bP>|XTerm(390)\x1b\\d\x1bP1+r544e=78\x1b\\e",
+    ["a", "b", "c", "d", "e"],
+  ],
+  ["escape, and a capital P at once", "\x1bPx", ["esc", "P", "x"]],
   ["a mouse's code", "\x1b[<0;10;10M", []],
   ["a window that gets the focus, and a terminal that says what it is", "\x1b[I\x1b[?62;22c", []],
   ["a bracket", "[", ["["]],

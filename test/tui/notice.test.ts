@@ -41,6 +41,20 @@ test("while something is asked, what is wrong with an answer is told below it, a
   expect(lines(ui).at(-2)).toContain("type job-0001 to go on");
 });
 
+test("what the command before has answered is no answer to the next question", () => {
+  const ui = openUi({ operator: true })
+    .jobs([sampleJob(1)])
+    .press("2");
+  ui.send({ type: "notice", text: "✓ the one before: done", tone: "good", nowMs: 1_000 });
+  expect(ui.press("R").text()).not.toContain("the one before");
+});
+
+test("a store that is away: on a narrow screen its reason is told rather than that nothing is new", () => {
+  const reason = "the record store does not answer: connect ECONNREFUSED 127.0.0.1:20659";
+  const ui = openUi().send({ type: "store-down", reason, nowMs: 1_000, retryAtMs: 3_000 });
+  expect(lines(ui)[1]).toBe("✗ no store: connect ECONNREFUSED 127.0.0.1:20659 · next try in 2 s");
+});
+
 test("a store that is away is asked now when the seconds have run out, not in 0 s", () => {
   const ui = openUi().send({ type: "store-down", reason: "cut", nowMs: 1_000, retryAtMs: 3_000 });
   expect(lines(ui)[1]).toContain("next try in 2 s");

@@ -4,7 +4,7 @@ import { digest } from "../../src/spec/digest.ts";
 import { Database } from "../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { testJob } from "../support/job.ts";
-import { runEscapement } from "../support/processes.ts";
+import { runEscapement, startEscapement } from "../support/processes.ts";
 
 let store: FreshDatabase;
 let db: Database;
@@ -76,6 +76,41 @@ test("a job that is deleted takes nothing with it that went wrong before", async
   const { code, stdout } = await watch("--json");
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ jobs: 0, today: { failed: 1 }, trouble: [{ job: "gone" }] });
+});
+
+test("a store that goes away: told on standard error, and what a program reads stays JSON", async () => {
+  const watching = await startEscapement(["watch", "--json", "--every", "1s", "--url", store.url]);
+  await watching.seen(/"schemaVersion":1/);
+  await store.drop();
+  await watching.seen(/E_STORE_UNAVAILABLE/);
+  expect(
+    watching
+      .stdout()
+      .split("\n")
+      .slice(0, -1)
+      .map((one) => JSON.parse(one).schemaVersion),
+  ).toContain(1);
+  expect(JSON.parse(watching.stderr().split("\n")[0]!)).toMatchObject({
+    error: { code: "E_STORE_UNAVAILABLE" },
+  });
+  watching.kill("SIGINT");
+  expect((await watching.exited).code).toBe(130);
+});
+
+test("an alert that does not name its job is told with it", async () => {
+  await addJob("paying");
+  await db.query(
+    `INSERT INTO escapement.alert_outbox (dedup_key, kind, severity, job_id, fire_time, message)
+     SELECT 'x', 'shard-failed', 'critical', job_id, '2026-11-30T12:00:00Z', '1 shard(s) failed' FROM escapement.job`,
+  );
+  expect((await watch()).stdout).toContain(
+    "ALERT critical  paying at 2026-11-30T12:00:00.000Z: 1 shard(s) failed",
+  );
+});
+
+test.each(["soon", "-1s"])("--every %s: a mistake on the command line", async (every) => {
+  const { code, stderr } = await watch("--every", every);
+  expect({ code, stderr }).toMatchObject({ code: 64, stderr: expect.stringContaining("--every") });
 });
 
 test.each(["0s", "500ms", "30d"])("--every %s: the bounds, and not a look a millisecond", async (every) => {

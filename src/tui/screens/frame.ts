@@ -62,12 +62,15 @@ function banner(state: State, width: number): Line[] {
   const seconds = Math.ceil((retryAtMs - state.nowMs) / 1_000);
   const retry = seconds > 0 ? `next try in ${seconds} s` : "asking now";
   const last = state.picture.cluster ? "this is the last data" : "nothing has been read yet";
+  // The header and the grey tell as well that nothing is new; only this tells why.
+  const whole = ` · ${last} · ${retry}`;
+  const after = textWidth(down) + textWidth(whole) + 2 <= width ? whole : ` · ${retry}`;
   return [
     fitLine(
       line(
         span("✗ ", "bad"),
-        span(cut(down, Math.max(20, width - retry.length - last.length - 9)), "bad"),
-        span(` · ${last} · ${retry}`, "bad"),
+        span(cut(down, Math.max(20, width - textWidth(after) - 2)), "bad"),
+        span(after, "bad"),
       ),
       width,
     ),
@@ -82,7 +85,7 @@ function bar(state: State, width: number): Line {
     const { rows } = screenOf(state).rows(state);
     return ends(
       line(span("/", "key"), cutStart(listOf(state).filter, width - typedBeside), span("▌", "key")),
-      line(span(`${rows.length} rows · ⏎ keep · esc undo`, "muted")),
+      line(span(`${rows.length} ${rows.length === 1 ? "row" : "rows"} · ⏎ keep · esc undo`, "muted")),
       width,
     );
   }

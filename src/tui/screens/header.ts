@@ -9,7 +9,7 @@ interface Density {
   /** Blanks around the titles. */
   readonly airy: boolean;
   /** `all`: every title; `own`: of the others their numbers only. */
-  readonly titles: "all" | "short" | "own";
+  readonly titles: "all" | "short" | "shorter" | "own";
   readonly longClock: boolean;
 }
 
@@ -20,6 +20,7 @@ const densities: readonly Density[] = [
   { brand: false, airy: false, titles: "all", longClock: true },
   { brand: false, airy: false, titles: "all", longClock: false },
   { brand: false, airy: false, titles: "short", longClock: false },
+  { brand: false, airy: false, titles: "shorter", longClock: false },
   { brand: false, airy: false, titles: "own", longClock: false },
 ];
 
@@ -27,6 +28,14 @@ const shortTitles: Partial<Record<TopScreen, string>> = {
   overview: "Over",
   checklist: "Check",
   capacity: "Cap",
+};
+
+const shorterTitles: Partial<Record<TopScreen, string>> = {
+  ...shortTitles,
+  jobs: "Job",
+  hosts: "Host",
+  drills: "Drill",
+  alerts: "Alert",
 };
 
 /** Exactly `width` columns; the two ends never touch. */
@@ -43,8 +52,9 @@ function leftSpans(state: State, { brand, airy, titles }: Density): Span[] {
   const current = state.stack[0]!.screen;
   const tabs = topScreens.flatMap((name, i): Span[] => {
     const open = name === "alerts" ? (state.picture.alerts?.value.length ?? 0) : 0;
+    const short = titles === "shorter" ? shorterTitles : shortTitles;
     const full = name === current || titles === "all";
-    const title = full ? titleOf(name) : titles === "short" ? (shortTitles[name] ?? titleOf(name)) : "";
+    const title = full ? titleOf(name) : titles === "own" ? "" : (short[name] ?? titleOf(name));
     const text = `${title}${open > 0 ? `(${open})` : ""}`;
     const number = airy ? ` ${i + 1} ` : `${i + 1}`;
     if (name === current) return [span(`${number}${text}${airy ? " " : ""}`, "selected"), span(" ")];

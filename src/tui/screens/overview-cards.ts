@@ -17,7 +17,9 @@ export function todayLines(state: State, width: number): Line[] {
   if (!jobs) return [waiting];
   const { today, unplannedToday } = jobs;
   const due = allOf(today) + unplannedToday;
-  const ahead = state.picture.ahead?.value;
+  // Without a job there is nothing to count, and nobody who counts it.
+  const none = jobs.complete && jobs.jobs.length === 0;
+  const ahead = none ? { fires: 0, counted: 0 } : state.picture.ahead?.value;
   const known = ahead !== undefined && ahead.counted >= jobs.jobs.length;
   const missing = today.missed + unplannedToday;
   const expected = known ? count(due + ahead.fires) : "…";

@@ -143,6 +143,7 @@ function asked(state: State, name: string): Step {
   if (refusal) return only(noticed(state, `${action.title}: not now, ${refusal}`, "bad"));
   return only({
     ...state,
+    notice: null,
     mode: { kind: "ask", action: name, subject, questions: questionsOf(action, subject), at: 0 },
   });
 }

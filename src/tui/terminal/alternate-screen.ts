@@ -21,7 +21,7 @@ const leaveCodes = "\x1b[?2026l\x1b[?2004l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 /** Erases what is on the screen, never what has scrolled off it. */
 export const eraseCodes = "\x1b[2J\x1b[H";
 
-const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
+const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1, SIGQUIT: 3 } as const;
 
 export interface BorrowedTerminal {
   /** Idempotent; synchronous, because a dying process waits for nothing. Does not return where there is no terminal any more. */

@@ -17,12 +17,16 @@ const [pasteBegins, pasteEnds] = ["\x1b[200~", "\x1b[201~"];
 /** Far more than any field takes. */
 const mostPasted = 10_000;
 
-/** One code: CSI, SS3, or a character. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: codes begin with ESC
-const code = /\x1b\[\[?[0-9;:<=>?]*[ -/]*[@-~]|\x1bO[A-DFHM]|[\s\S]/gu;
+/**
+ * One code: CSI, SS3, what a terminal answers (OSC or DCS, as whole as it comes) to
+ * whoever asked before us, or a character.
+ */
+const code =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: codes begin with ESC
+  /\x1b\[\[?[0-9;:<=>?]*[ -/]*[@-~]|\x1bO[A-DFHMP-S]|\x1b\]\d+;[^\x00-\x1f]*(?:\x07|\x1b\\)|\x1bP[^\x00-\x1f]+\x1b\\|[\s\S]/gu;
 /** What may be the beginning of a code, when nothing more comes for the moment. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: codes begin with ESC
-const unfinished = /\x1b(?:\[\[?[0-9;:<=>?]*[ -/]*|O)?$/;
+const unfinished = /\x1b(?:\[\[?[0-9;:<=>?]*[ -/]*|O|[\]P][^\x00-\x1f]{0,99}\x1b?)?$/;
 
 /** Tells keys from each other, and what is typed from what is pasted: a paste is one text, however many pieces it comes in. */
 export class KeyReader {
@@ -118,7 +122,13 @@ const byNumber: Readonly<Record<string, string>> = {
 /** What keys are called that come in one piece, one after the other. A code that nobody knows is no key, and its letters are none. */
 export function keyNames(text: string): string[] {
   return (text.match(code) ?? []).flatMap((one) =>
-    one.startsWith("\x1b[") ? ofCsi(one) : one.startsWith("\x1bO") ? ofSs3(one) : ofChar(one),
+    one.startsWith("\x1b[")
+      ? ofCsi(one)
+      : one.startsWith("\x1bO")
+        ? ofSs3(one)
+        : one.length > 1 && one.startsWith("\x1b")
+          ? []
+          : ofChar(one),
   );
 }
 
@@ -132,7 +142,9 @@ function ofCsi(one: string): string[] {
 
 function ofSs3(one: string): string[] {
   const final = one.slice(2);
-  return [final === "M" ? "enter" : byFinal[final]!];
+  const name = final === "M" ? "enter" : byFinal[final];
+  // One to four of the function keys are nobody's.
+  return name === undefined ? [] : [name];
 }
 
 function ofChar(char: string): string[] {

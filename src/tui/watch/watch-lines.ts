@@ -65,8 +65,13 @@ export function newsOf({ cluster, jobs, alerts, drills }: WatchPicture): Map<str
       `fire ${jobId} ${fireMs} ${status}`,
       `${status.toUpperCase()}  ${label} at ${formatInstant(new Date(fireMs))}${reason ? `: ${oneLine(reason)}` : ""}`,
     );
-  for (const { key, severity, message, firstAt } of [...alerts].reverse())
-    news.set(`alert ${key} ${firstAt.getTime()}`, `ALERT ${severity}  ${oneLine(message)}`);
+  for (const { key, severity, message, firstAt, job, fireTime } of [...alerts].reverse()) {
+    const label = job?.replace(/^default\//, "") ?? null;
+    const fire = fireTime ? ` at ${formatInstant(fireTime)}` : "";
+    // Many a message names its job itself.
+    const of = label === null || message.includes(label) ? "" : `${label}${fire}: `;
+    news.set(`alert ${key} ${firstAt.getTime()}`, `ALERT ${severity}  ${of}${oneLine(message)}`);
+  }
   const dayAgoMs = cluster.now.getTime() - 86_400_000;
   for (const { runId, drill, state, verdict, reason, startedAt } of [...drills.runs].reverse())
     if (startedAt.getTime() > dayAgoMs)

@@ -18,6 +18,8 @@ export interface WatchOptions {
   readonly print: (line: string) => void;
   /** For programs: the picture instead of lines. */
   readonly onPicture?: (picture: WatchPicture) => void;
+  /** For programs, too: a look that failed while the store was away, instead of a line. */
+  readonly onAway?: (error: unknown) => void;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface WatchOptions {
  * @throws what the store throws, at the first look or with `once`; later ones that fail are a line
  */
 export async function watch(options: WatchOptions): Promise<WatchPicture | undefined> {
-  const { db, everyMs, once, signal, print, onPicture } = options;
+  const { db, everyMs, once, signal, print, onPicture, onAway } = options;
   const book = new JobBook(db);
   let known: ReadonlyMap<string, string> | undefined;
   let picture: WatchPicture | undefined;
@@ -43,7 +45,8 @@ export async function watch(options: WatchOptions): Promise<WatchPicture | undef
     } catch (error) {
       const away = isEscapementError(error) && error.code === "E_STORE_UNAVAILABLE";
       if (once || !picture || !away) throw error;
-      print(`${new Date().toISOString()} (this machine's clock)  STORE AWAY  ${messageOf(error)}`);
+      if (onAway) onAway(error);
+      else print(`${new Date().toISOString()} (this machine's clock)  STORE AWAY  ${messageOf(error)}`);
     }
     if (once) break;
     await sleep(everyMs, signal);
