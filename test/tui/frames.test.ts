@@ -39,6 +39,38 @@ describe.each(sizes)("%i × %i", (columns, rows) => {
   });
 });
 
+test("more went wrong than is listed: the title says how many", () => {
+  const failed = failedJob(1, "pays");
+  const twelve = { ...failed, bins: failed.bins.map((one) => ({ ...one, failed: 12 })) };
+  expect(openUi().jobs([twelve]).text()).toContain("Went wrong: 1 of 12 ");
+  expect(openUi().jobs([failed]).text()).toContain("Went wrong: 1 ");
+});
+
+test("an alert whose message names no job is shown with it", () => {
+  const alert = {
+    key: "x",
+    rule: "shard-failed",
+    severity: "critical" as const,
+    job: "default/pays",
+    fireTime: null,
+    message: "1 shard failed",
+    cause: null,
+    hint: null,
+    count: 1,
+    firstAt: cluster.now,
+    lastAt: cluster.now,
+    acknowledgedBy: null,
+    quiet: null,
+    toldAt: null,
+  };
+  expect(openUi().give("alerts", [alert]).text()).toContain("✗ pays: 1 shard");
+  expect(
+    openUi()
+      .give("alerts", [{ ...alert, message: "pays is late" }])
+      .text(),
+  ).toContain("✗ pays is late");
+});
+
 test("a store without jobs: nothing is due, and that is known", () => {
   expect(openUi().jobs([]).text()).toContain("0 of 0 due, 0 to come");
 });

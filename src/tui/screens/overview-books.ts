@@ -1,4 +1,5 @@
 /** What the three books of the overview say: alerts, drills, and the checklist's score. */
+import { unnamedJobOf } from "../data/alert-job.ts";
 import { itemsOf, scoreOf } from "../data/checklist-items.ts";
 import { latestOfClasses } from "../data/drill-history.ts";
 import { type State, storeNow } from "../state/state.ts";
@@ -35,11 +36,12 @@ function alertLines(state: State, width: number, now: Date): Line[] {
   );
   return [
     summary,
-    ...alerts.map(({ severity, message, firstAt }) => {
+    ...alerts.map(({ severity, message, firstAt, job }) => {
+      const label = unnamedJobOf({ job, message });
       const tone: Tone = severity === "critical" ? "bad" : severity === "warning" ? "warn" : "muted";
       return line(
         span(severity === "critical" ? "✗ " : "! ", tone),
-        span(pad(message, Math.max(8, width - 7))),
+        span(pad(label === null ? message : `${label}: ${message}`, Math.max(8, width - 7))),
         span(` ${coarse(now.getTime() - firstAt.getTime())}`, "muted"),
       );
     }),

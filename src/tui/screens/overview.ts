@@ -6,7 +6,7 @@ import { type ListState, listOf, type State } from "../state/state.ts";
 import { type Line, line, span } from "../text/line.ts";
 import { beside, panel, shares } from "../text/panel.ts";
 import { headerLine, layOut, rowLine, type TableColumn } from "../text/table.ts";
-import { clockUtc } from "../text/time-text.ts";
+import { clockUtc, count } from "../text/time-text.ts";
 import type { Area } from "./area.ts";
 import { booksLines } from "./overview-books.ts";
 import { clusterLines, todayLines } from "./overview-cards.ts";
@@ -64,7 +64,6 @@ function drawOverview(state: State, area: Area, list: ListState): Line[] {
   const [left = 0, right = 0] = shares(area.width, [48, 52]);
   const [wide = 0, narrow = 0] =
     area.width >= 120 ? shares(area.width, [68, 32]) : shares(area.width, [63, 37]);
-  const trouble = state.picture.jobs?.value.trouble.length ?? 0;
   const note = line(span("UTC", "muted"));
   return [
     ...beside(
@@ -80,7 +79,7 @@ function drawOverview(state: State, area: Area, list: ListState): Line[] {
     ...beside(
       panel(
         {
-          title: trouble === 0 ? "Went wrong" : `Went wrong: ${trouble}`,
+          title: troubleTitle(state),
           note: line(span("24 h, newest first", "muted")),
           width: wide,
           height: bottom,
@@ -98,6 +97,19 @@ function drawOverview(state: State, area: Area, list: ListState): Line[] {
       ),
     ),
   ];
+}
+
+/** Of each job the newest are listed; the title does not hide that there are more. */
+function troubleTitle({ picture: { jobs } }: State): string {
+  if (!jobs) return "Went wrong";
+  const { timeline, trouble } = jobs.value;
+  const all = timeline.reduce(
+    (sum, { failed, missed, refused, unplanned }) => sum + failed + missed + refused + unplanned,
+    0,
+  );
+  const listed = trouble.length;
+  if (listed === 0) return "Went wrong";
+  return `Went wrong: ${all > listed ? `${count(listed)} of ${count(all)}` : count(listed)}`;
 }
 
 function troubleLines(state: State, width: number, height: number, list: ListState): Line[] {

@@ -2,6 +2,7 @@
 import { formatInstant } from "../../base/instant.ts";
 import type { ClusterLook } from "../../store/ui/cluster-look.ts";
 import type { AlertLook, DrillsLook } from "../../store/ui/records-look.ts";
+import { unnamedJobOf } from "../data/alert-job.ts";
 import { allOf } from "../data/day.ts";
 import type { JobsView } from "../data/jobs-view.ts";
 import { bestWatchman, watchmanState } from "../data/watchmen.ts";
@@ -66,11 +67,9 @@ export function newsOf({ cluster, jobs, alerts, drills }: WatchPicture): Map<str
       `${status.toUpperCase()}  ${label} at ${formatInstant(new Date(fireMs))}${reason ? `: ${oneLine(reason)}` : ""}`,
     );
   for (const { key, severity, message, firstAt, job, fireTime } of [...alerts].reverse()) {
-    const label = job?.replace(/^default\//, "") ?? null;
-    const fire = fireTime ? ` at ${formatInstant(fireTime)}` : "";
-    // Many a message names its job itself.
-    const of = label === null || message.includes(label) ? "" : `${label}${fire}: `;
-    news.set(`alert ${key} ${firstAt.getTime()}`, `ALERT ${severity}  ${of}${oneLine(message)}`);
+    const label = unnamedJobOf({ job, message });
+    const of = label === null ? "" : `${label}${fireTime ? ` at ${formatInstant(fireTime)}` : ""}: `;
+    news.set(`alert ${key} ${firstAt.getTime()}`, `ALERT ${severity}  ${oneLine(`${of}${message}`)}`);
   }
   const dayAgoMs = cluster.now.getTime() - 86_400_000;
   for (const { runId, drill, state, verdict, reason, startedAt } of [...drills.runs].reverse())
