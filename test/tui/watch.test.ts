@@ -60,6 +60,12 @@ test("all well: 0; a reason of any characters: told, and nothing is made up from
   expect(trouble[0].fireTime).toMatch(/^\d{4}-/);
 });
 
+test("a reason turns no line around and breaks none", async () => {
+  await addJob("odd");
+  await addFire("odd", "missed", "x\u202ey\u2028z");
+  expect((await watch()).stdout).toMatch(/^\S+ {2}MISSED {2}odd at \S+: x y z$/m);
+});
+
 test("a job whose schedule cannot be read here: named, and the end is 5, not 0", async () => {
   await addJob("far", "Mars/Olympus");
   const { code, stdout } = await watch();

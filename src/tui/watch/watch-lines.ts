@@ -6,6 +6,7 @@ import { unnamedJobOf } from "../data/alert-job.ts";
 import { allOf } from "../data/day.ts";
 import type { JobsView } from "../data/jobs-view.ts";
 import { bestWatchman, watchmanState } from "../data/watchmen.ts";
+import { cleaned } from "../text/line.ts";
 import { coarse } from "../text/time-text.ts";
 
 export interface WatchPicture {
@@ -81,8 +82,7 @@ export function newsOf({ cluster, jobs, alerts, drills }: WatchPicture): Map<str
   return news;
 }
 
-/** Text of others has no line breaks and no codes for terminals here. */
+/** Text of others has no line breaks and no codes for terminals here, as on the screens. */
 function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is taken out
-  return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ").trim();
+  return cleaned(text).trim();
 }
