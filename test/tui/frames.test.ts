@@ -39,6 +39,14 @@ describe.each(sizes)("%i × %i", (columns, rows) => {
   });
 });
 
+test("at 80 columns the Overview says what, where and why", () => {
+  expect(
+    openUi()
+      .jobs([failedJob(1, "pays")])
+      .text(),
+  ).toMatch(/what +fire +job +why/);
+});
+
 test("more went wrong than is listed: the title says how many", () => {
   const failed = failedJob(1, "pays");
   const twelve = { ...failed, bins: failed.bins.map((one) => ({ ...one, failed: 12 })) };

@@ -125,7 +125,8 @@ function troubleLines(state: State, width: number, height: number, list: ListSta
     { title: "what", width: 11, cell: ({ status }) => statusSpan(status) },
     // Of 24 hours: the time alone tells which one it was.
     { title: "fire", width: 5, cell: ({ fireMs }) => clockUtc(new Date(fireMs)) },
-    { title: "job", width: 14, grows: 1, cell: ({ label }) => label },
+    // One column more, and at 80 of them there is no room for the reason.
+    { title: "job", width: 13, grows: 1, cell: ({ label }) => label },
     { title: "why", width: 8, grows: 3, givesWay: 1, cell: ({ reason }) => span(reason, "muted") },
   ];
   const laidOut = layOut(columns, width);
