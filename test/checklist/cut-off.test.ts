@@ -124,31 +124,39 @@ describe("each source of evidence", () => {
     expect(all.size - statements.length).toBe(6 * 3 + 1);
   });
 
-  it("cut off: whoever asked it is unknown", async () => {
-    const wrong: string[] = [];
-    for (const [source, { items }] of await sources()) {
-      const found = await verdicts({ answer: (asked) => (asked === source ? "cut" : undefined) }, items);
-      for (const [number, verdict] of Object.entries(found))
-        if (verdict !== "unknown") wrong.push(`item ${number} is ${verdict} without ${short(source)}`);
-    }
-    expect(wrong).toEqual([]);
-  }, sweepLimitMs);
+  it(
+    "cut off: whoever asked it is unknown",
+    async () => {
+      const wrong: string[] = [];
+      for (const [source, { items }] of await sources()) {
+        const found = await verdicts({ answer: (asked) => (asked === source ? "cut" : undefined) }, items);
+        for (const [number, verdict] of Object.entries(found))
+          if (verdict !== "unknown") wrong.push(`item ${number} is ${verdict} without ${short(source)}`);
+      }
+      expect(wrong).toEqual([]);
+    },
+    sweepLimitMs,
+  );
 
-  it("that answers nothing, where it had an answer: nobody who asked it passes", async () => {
-    const passed: string[] = [];
-    for (const [source, { items, rows }] of await sources()) {
-      if (rows === 0) continue;
-      const found = await verdicts({ answer: (asked) => (asked === source ? "empty" : undefined) }, items);
-      for (const [number, verdict] of Object.entries(found))
-        if (verdict === "pass") passed.push(`item ${number} without ${short(source)}`);
-    }
-    expect(passed.sort()).toEqual([
-      // Without a success on record the timeout says how long catch-up may take, and that is still short enough.
-      expect.stringMatching(/^item 5 without WITH zones AS/),
-      // How many live only chooses the words about sessions that cannot be seen; here they can.
-      expect.stringMatching(/^item 7 without SELECT \(SELECT count\(\*\) FROM escapement\.scheduler/),
-    ]);
-  }, sweepLimitMs);
+  it(
+    "that answers nothing, where it had an answer: nobody who asked it passes",
+    async () => {
+      const passed: string[] = [];
+      for (const [source, { items, rows }] of await sources()) {
+        if (rows === 0) continue;
+        const found = await verdicts({ answer: (asked) => (asked === source ? "empty" : undefined) }, items);
+        for (const [number, verdict] of Object.entries(found))
+          if (verdict === "pass") passed.push(`item ${number} without ${short(source)}`);
+      }
+      expect(passed.sort()).toEqual([
+        // Without a success on record the timeout says how long catch-up may take, and that is still short enough.
+        expect.stringMatching(/^item 5 without WITH zones AS/),
+        // How many live only chooses the words about sessions that cannot be seen; here they can.
+        expect.stringMatching(/^item 7 without SELECT \(SELECT count\(\*\) FROM escapement\.scheduler/),
+      ]);
+    },
+    sweepLimitMs,
+  );
 
   it.each([
     ["docs/payments.md", { 4: "fail" }],

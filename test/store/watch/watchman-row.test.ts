@@ -23,7 +23,10 @@ test.each([
 
 test("a store that says nothing is waited for, and not for long", async () => {
   const ended = vi.fn();
-  noteWatchmanEnd(storeThat(() => new Promise(() => {})), who).then(ended);
+  noteWatchmanEnd(
+    storeThat(() => new Promise(() => {})),
+    who,
+  ).then(ended);
   await vi.advanceTimersByTimeAsync(1_900);
   expect(ended).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(200);
