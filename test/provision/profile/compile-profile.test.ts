@@ -83,6 +83,14 @@ test("two schedulers differ in name, priority and peer, and in nothing else", as
   ]);
 });
 
+test.each(["sched-a", "exec-1"])("%s starts with a step wherever chrony-wait would wait", async (name) => {
+  const { content } = fileAt(await compileFor(name, factsOf("small")), "/etc/chrony/chrony.conf");
+  // Debian's chrony-wait.service: chronyc waitsync 0 0.1.
+  const [, threshold, updates] = /^makestep (\S+) (\S+)$/m.exec(content)!;
+  expect(Number(threshold)).toBeLessThanOrEqual(0.1);
+  expect(Number(updates)).toBeGreaterThan(0);
+});
+
 test("a profile changes single fields of what it includes, and each keeps its place", async () => {
   const profiles = await withProfile(
     [
