@@ -132,7 +132,7 @@ function makestep({ clock: { ntp } }: HostFacts): Verdict[] {
   return [
     bad(id, "warning", {
       reason: "chrony may make the clock jump at any time, not only at start",
-      action: "write makestep 1.0 3 and start the scheduler after chrony-wait.service",
+      action: "write makestep 0.1 3 and start the scheduler after chrony-wait.service",
       evidence: `makestep ${read.makestep.thresholdSeconds} ${read.makestep.limit}`,
     }),
   ];
