@@ -5,7 +5,7 @@ import { confirmBundle, revertBundle, rollbackBundle } from "../../src/provision
 import { hasChanges } from "../../src/provision/plan/host-plan.ts";
 import { until } from "../support/until.ts";
 import { localShell } from "./support/local-remote.ts";
-import { file, restart } from "./support/resources.ts";
+import { file, restart, unit } from "./support/resources.ts";
 import { apply, confirm, old, plan, wanted } from "./support/transactions.ts";
 
 test("a plan names each change; apply makes them all; the second plan is empty", async () => {
@@ -157,6 +157,24 @@ test("while a change waits for its confirmation, others are refused", async () =
     facts: [expect.stringMatching(/^result\treverted/)],
   });
   expect((await apply(on, planned, { id: "20260101T000001Z-a" })).at(-1)).toMatch(/^result\tapplied/);
+});
+
+test("what a unit comes after has read its new files before the unit starts", async () => {
+  const on = old();
+  const said = await apply(
+    on,
+    await plan(on, [
+      file("/etc/one.conf", "one new\n", { restarts: [restart("one.service")] }),
+      unit("one.service", { after: ["file:/etc/one.conf"] }),
+      unit("two.service", { after: ["unit:one.service"] }),
+    ]),
+  );
+  expect(said).toEqual(["result\tapplied\t"]);
+  const calls = on
+    .text("log")!
+    .split("\n")
+    .filter((line) => /^(start|(try-)?restart) /.test(line));
+  expect(calls).toEqual(["try-restart one.service", "start two.service"]);
 });
 
 test("a restart of the active scheduler waits on the host, and the next plan shows it", async () => {

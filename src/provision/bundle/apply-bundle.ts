@@ -191,13 +191,20 @@ function mainLines(
   each("load-table", ({ table, file }) => call("esc_load_table", table, file));
   each("unit-file", ({ verb, unit }) => call("esc_unit_file", verb, unit));
   const started = new Set<string>();
+  const due = new Map(plan.restarts.map((restart) => [restart.unit, restart]));
   each("unit-active", ({ unit, running }) => {
+    // What it comes after must have read its new files: chrony-wait would wait for the old sources.
+    for (const first of running ? unitsBefore(plan, unit) : []) {
+      const restart = started.has(first) ? undefined : due.get(first);
+      if (restart) call("esc_restart", first, restart.action, restart.unless ?? "");
+      if (restart) due.delete(first);
+    }
     call("esc_unit_active", running ? "start" : "stop", unit);
     started.add(unit);
   });
   const active = new Set<string>();
   each("unit-active", ({ unit, running }) => running && active.add(unit));
-  for (const { unit, action, unless } of plan.restarts) {
+  for (const { unit, action, unless } of due.values()) {
     // It has just been started, with its new files; or it was stopped, and has nothing to read.
     if (started.has(unit)) call("esc_restarted", unit);
     else call("esc_restart", unit, action, unless ?? "");
@@ -212,6 +219,12 @@ function mainLines(
   if (active.size > 0) call("esc_probe", ...active);
   lines.push("esc_applied");
   return lines;
+}
+
+/** The units that a unit's resource names as those it comes after. */
+function unitsBefore(plan: HostPlan, unit: string): readonly string[] {
+  const found = plan.entries.find(({ resource }) => resource.id === `unit:${unit}`);
+  return (found?.resource.after ?? []).flatMap((id) => (id.startsWith("unit:") ? [id.slice(5)] : []));
 }
 
 /** Pending restarts keep their first reason, not a chain of "restart pending". */
