@@ -39,6 +39,10 @@ export async function standbyFollows(context: CheckContext, limits: LagLimits): 
     { ...queryEvidence(context, looked), host: state.address ?? "the standby" },
   ];
   const scope = clusterScope(context);
+  if (isTogether(primary, state) && primary.isLab === null)
+    throw new Error(
+      "the standby is on the store's own host, and this login may not see whether that is a lab",
+    );
   const problem = problemOf(primary, state, limits);
   if (problem !== undefined)
     return [
@@ -67,11 +71,15 @@ async function reached(db: Queryable, position: string, signal: AbortSignal) {
   }
 }
 
+/** On one machine. By its addresses, or because both say that we are on theirs. */
+function isTogether(primary: PrimaryPosition, state: StandbyState): boolean {
+  return state.address === primary.address || (state.isLocal && primary.isLocal);
+}
+
 function problemOf(primary: PrimaryPosition, state: StandbyState, limits: LagLimits): string | undefined {
   if (state.system !== primary.system) return "is a copy of another server";
   if (!state.inRecovery) return "takes writes of its own and follows nobody";
-  if (state.address === primary.address && !primary.isLab)
-    return "is on the store's own host and is lost with it";
+  if (isTogether(primary, state) && !primary.isLab) return "is on the store's own host and is lost with it";
   if (state.paused) return "has paused its replay";
   const { behindBytes, replayedAt } = state;
   if (behindBytes === null) return "has replayed nothing yet";

@@ -1,7 +1,7 @@
 /** Plan and apply of single hosts, for playbooks. */
 import { EscapementError } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
-import type { HostPlan, PlannedResource } from "../../provision/plan/host-plan.ts";
+import type { HostPlan } from "../../provision/plan/host-plan.ts";
 import type { ProfileService, ProfileState } from "../../provision/playbook/host-world.ts";
 import type { Remote } from "../../remote/remote.ts";
 import type { Definitions } from "../provision/definitions.ts";
@@ -18,19 +18,20 @@ export async function profileService(
   confirmSeconds: number,
 ): Promise<ProfileService> {
   const { planOne } = await import("../../provision/plan/fleet-plan.ts");
-  const { changesOf, leftToOthers, unknownsOf } = await import("../../provision/plan/host-plan.ts");
+  const { changesOf, leftToOthers, sentenceOf, unknownsOf } = await import(
+    "../../provision/plan/host-plan.ts"
+  );
   const { applyHost } = await import("../../provision/apply/apply-host.ts");
   const { askScheduler } = await import("../../provision/apply/active-scheduler.ts");
   const { hosts, reach, describe } = definitions;
 
   const makePlan = async (remote: Remote, settle: boolean): Promise<HostPlan> =>
     (await planOne(remote, { describe, settle })).plan;
-  const because = ({ resource, judged }: PlannedResource) => `${resource.id}: ${judged.lines.join("; ")}`;
   const stateOf = (plan: HostPlan): ProfileState => ({
     changes: changesOf(plan).length,
     pendingRestarts: plan.restarts.length,
-    unknowns: unknownsOf(plan).map(because),
-    leftToOthers: leftToOthers(plan).map(because),
+    unknowns: unknownsOf(plan).map(sentenceOf),
+    leftToOthers: leftToOthers(plan).map(sentenceOf),
     unfinished: plan.interrupted,
   });
   /** What a run before this one has left is put back by the host; until then nothing can be changed. */

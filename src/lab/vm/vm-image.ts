@@ -38,7 +38,7 @@ const maskedUnits = [
  * What the shipped profiles install. On an emulated machine that takes half a minute a package, which
  * a disk for prepared machines has behind it: there, and switched off but for chronyd.
  */
-export const preparedPackages = ["chrony", "keepalived", "nftables", "postgresql"] as const;
+const preparedPackages = ["chrony", "keepalived", "nftables", "postgresql"] as const;
 
 export interface VmImage {
   /** Tells images apart; part of what is made from one. */

@@ -19,8 +19,8 @@ import {
   hasChanges,
   leftToOthers,
   openUnknownsOf,
-  type PlannedResource,
   planHost,
+  sentenceOf,
 } from "../plan/host-plan.ts";
 import { probesOf } from "../plan/judge.ts";
 import { look } from "../plan/look.ts";
@@ -47,11 +47,10 @@ const revertGraceMs = 45_000;
 /** Never throws: whatever happens is the outcome of this host. */
 export async function applyHost(plan: HostPlan, options: ApplyHostOptions): Promise<HostOutcome> {
   const { host } = plan;
-  const because = ({ resource, judged }: PlannedResource) => `${resource.id}: ${judged.lines.join("; ")}`;
   const untold = {
-    unknowns: openUnknownsOf(plan).map(because),
-    beyondHost: beyondHostOf(plan).map(because),
-    leftToOthers: leftToOthers(plan).map(because),
+    unknowns: openUnknownsOf(plan).map(sentenceOf),
+    beyondHost: beyondHostOf(plan).map(sentenceOf),
+    leftToOthers: leftToOthers(plan).map(sentenceOf),
   };
   if (!hasChanges(plan)) return outcome(host, "ok", "unchanged", untold);
   if (plan.interrupted.length > 0) {

@@ -89,6 +89,11 @@ export function changesOf(plan: HostPlan): readonly PlannedResource[] {
   return plan.entries.filter(({ judged }) => judged.steps.length > 0);
 }
 
+/** A resource and why it is as it is, in one sentence for people. */
+export function sentenceOf({ resource, judged }: PlannedResource): string {
+  return `${resource.id}: ${judged.lines.join("; ")}`;
+}
+
 /** What is wrong and not for apply to put right. */
 export function leftToOthers(plan: HostPlan): readonly PlannedResource[] {
   return plan.entries.filter(({ judged }) => judged.state === "missing" && judged.steps.length === 0);
