@@ -1,13 +1,9 @@
 /** Item 9: the time service, and zones. */
 import { execFileSync } from "node:child_process";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CheckContext, CheckedDefinitions, HostProbe } from "../../../src/checklist/context.ts";
-import type { ChecklistItem, Result } from "../../../src/checklist/item.ts";
+import { describe, expect, it } from "vitest";
 import { timeService } from "../../../src/checklist/items/09-time-service.ts";
 import { gatherSections } from "../../../src/checklist/items/host-sections.ts";
 import { readTimeSections, timeScript } from "../../../src/checklist/items/time-service.ts";
-import { Database, type Queryable } from "../../../src/store/database.ts";
-import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
 import {
   type Answers,
   fakeHost,
@@ -17,61 +13,8 @@ import {
   sectionText,
   unreachable,
 } from "../fake-host.ts";
-import { contextOf, definitionsOf, fillStore } from "../good-cluster.ts";
 import { goodDomains } from "../good-files.ts";
-
-let fresh: FreshDatabase;
-let db: Database;
-
-beforeAll(async () => {
-  fresh = await freshDatabase({ migrated: true });
-  db = new Database(fresh.url, { maxConnections: 3 });
-  await db.query(
-    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone = %L', current_database(), 'UTC'); END $$`,
-  );
-  await db.end();
-  db = new Database(fresh.url, { maxConnections: 3 });
-  await fillStore(db);
-});
-
-afterAll(async () => {
-  await db.end();
-  await fresh.drop();
-});
-
-interface Change {
-  readonly store?: Queryable | string;
-  readonly definitions?: Partial<CheckedDefinitions>;
-  readonly hosts?: readonly HostProbe[];
-}
-
-function context({ store = db, definitions = {}, hosts = goodHosts() }: Change = {}): CheckContext {
-  return contextOf(store, { definitions: { ...definitionsOf("/nowhere"), ...definitions }, hosts });
-}
-
-async function verdicts(item: ChecklistItem<CheckContext>, of = context()): Promise<Record<string, string>> {
-  return Object.fromEntries((await item.check(of)).map(({ scope, verdict }) => [scope.name, verdict]));
-}
-
-async function resultOf(item: ChecklistItem<CheckContext>, scope: string, of = context()): Promise<Result> {
-  return (await item.check(of)).find((one) => one.scope.name === scope)!;
-}
-
-/** With something changed in a transaction that is rolled back. */
-async function changed(item: ChecklistItem<CheckContext>, sql: string, scope = "payments"): Promise<Result> {
-  const undo = new Error("undo");
-  let found: Result | undefined;
-  await db
-    .transaction(async (tx) => {
-      await tx.query(sql);
-      found = await resultOf(item, scope, context({ store: tx }));
-      throw undo;
-    })
-    .catch((error: unknown) => {
-      if (error !== undo) throw error;
-    });
-  return found!;
-}
+import { changed, context, resultOf, verdicts } from "../item-scene.ts";
 
 const onHost = (name: string, answers: Answers) => ({ hosts: goodHosts({ [name]: answers }) });
 

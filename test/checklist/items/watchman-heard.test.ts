@@ -1,67 +1,18 @@
 /** Item 8: that what the watchman finds is told, and told to somebody. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CheckContext, CheckedDefinitions, HostProbe } from "../../../src/checklist/context.ts";
-import type { ChecklistItem, Result } from "../../../src/checklist/item.ts";
+import type { CheckedDefinitions } from "../../../src/checklist/context.ts";
 import { watchman } from "../../../src/checklist/items/08-watchman.ts";
 import type { WatchDefinition } from "../../../src/spec/watch-definition.ts";
-import { Database, type Queryable } from "../../../src/store/database.ts";
-import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
 import { goodHosts } from "../fake-host.ts";
-import { contextOf, definitionsOf, fillStore } from "../good-cluster.ts";
 import { goodWatch } from "../good-files.ts";
+import { changed, context, db, fresh, resultOf } from "../item-scene.ts";
 import { openSessions, type Sessions } from "../sessions.ts";
 
-let fresh: FreshDatabase;
-let db: Database;
 let sessions: Sessions;
-
 beforeAll(async () => {
-  fresh = await freshDatabase({ migrated: true });
-  db = new Database(fresh.url, { maxConnections: 3 });
-  await db.query(
-    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone = %L', current_database(), 'UTC'); END $$`,
-  );
-  await db.end();
-  db = new Database(fresh.url, { maxConnections: 3 });
-  await fillStore(db);
   sessions = await openSessions(fresh.url, db);
 });
-
-afterAll(async () => {
-  await sessions.end();
-  await db.end();
-  await fresh.drop();
-});
-
-interface Change {
-  readonly store?: Queryable | string;
-  readonly definitions?: Partial<CheckedDefinitions>;
-  readonly hosts?: readonly HostProbe[];
-}
-
-function context({ store = db, definitions = {}, hosts = goodHosts() }: Change = {}): CheckContext {
-  return contextOf(store, { definitions: { ...definitionsOf("/nowhere"), ...definitions }, hosts });
-}
-
-async function resultOf(item: ChecklistItem<CheckContext>, scope: string, of = context()): Promise<Result> {
-  return (await item.check(of)).find((one) => one.scope.name === scope)!;
-}
-
-/** With something changed in a transaction that is rolled back. */
-async function changed(item: ChecklistItem<CheckContext>, sql: string, scope = "payments"): Promise<Result> {
-  const undo = new Error("undo");
-  let found: Result | undefined;
-  await db
-    .transaction(async (tx) => {
-      await tx.query(sql);
-      found = await resultOf(item, scope, context({ store: tx }));
-      throw undo;
-    })
-    .catch((error: unknown) => {
-      if (error !== undo) throw error;
-    });
-  return found!;
-}
+afterAll(() => sessions.end());
 
 const watchWith = (change: Partial<WatchDefinition>): Partial<CheckedDefinitions> => ({
   watch: { definition: { ...goodWatch, ...change }, file: "watch.yaml", line: 1 },
