@@ -33,6 +33,8 @@ const defaultEveryMs = 30_000;
 const defaultHttp: HttpAddress = { address: "127.0.0.1", port: 7072 };
 /** A pass that takes longer than this has failed. */
 const longestQueryMs = 20_000;
+/** What a store that says nothing may hold up the end, once everything else is over. */
+const longestEndMs = 2_000;
 
 /** Runs until SIGTERM or SIGINT, or looks once. */
 export async function runWatchman(options: WatchmanOptions): Promise<void> {
@@ -100,6 +102,11 @@ async function watchOn(
     server.closeAllConnections();
   }
   log.info({}, "watchman stopped");
+  // Fires only while something keeps the process: a connection whose statement nobody answers, up to the limit of a query.
+  setTimeout(() => {
+    log.warn({}, "a statement that the record store did not answer was left behind");
+    process.exit();
+  }, longestEndMs).unref();
 }
 
 async function lookOnce(db: Database, settings: WatchSettings, node: string, json: boolean): Promise<void> {
