@@ -59,13 +59,14 @@ export async function changed(
   item: ChecklistItem<CheckContext>,
   sql: string,
   scope = "payments",
+  change: Omit<Change, "store"> = {},
 ): Promise<Result> {
   const undo = new Error("undo");
   let found: Result | undefined;
   await db
     .transaction(async (tx) => {
       await tx.query(sql);
-      found = await resultOf(item, scope, context({ store: tx }));
+      found = await resultOf(item, scope, context({ ...change, store: tx }));
       throw undo;
     })
     .catch((error: unknown) => {

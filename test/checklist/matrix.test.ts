@@ -223,7 +223,6 @@ describe("a source of evidence is cut off", () => {
       4: "unknown",
       5: "unknown",
       6: "unknown",
-      8: "unknown",
       9: "unknown",
       14: "unknown",
     });

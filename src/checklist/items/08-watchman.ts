@@ -14,7 +14,7 @@ import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
 import { days } from "./drill-passes.ts";
 import { databaseNow, inParts, openStore } from "./parts.ts";
-import { clusterScope, jobName, queryEvidence, result } from "./verdicts.ts";
+import { clusterScope, queryEvidence, result } from "./verdicts.ts";
 import { unheard } from "./watch-silences.ts";
 import { heartbeat } from "./watchman-heartbeat.ts";
 import { watchmanPlace } from "./watchman-place.ts";
@@ -159,10 +159,8 @@ async function lastSuccess(context: CheckContext): Promise<Result[]> {
   const watch = context.definitions.watch;
   const looked = await readSuccessStates(openStore(context));
   const now = await databaseNow(context);
-  const jobs = new Map(context.definitions.allJobs.map((job) => [jobName(job.definition), job.definition]));
   const judged = looked.rows.flatMap((row) => {
-    const definition = jobs.get(row.job);
-    const schedule = definition && jobSchedule(definition);
+    const schedule = jobSchedule(row.fires);
     return schedule ? [{ row, schedule }] : [];
   });
   const silent = judged
@@ -172,7 +170,8 @@ async function lastSuccess(context: CheckContext): Promise<Result[]> {
     )
     .map(({ row }) => row);
   const evidence = [queryEvidence(context, looked, silent.length > 0 ? silent : looked.rows)];
-  const heard = watch && (await unheard(context, watch, ["missing-success"], [...jobs.keys()]));
+  const names = looked.rows.map(({ job }) => job);
+  const heard = watch && (await unheard(context, watch, ["missing-success"], names));
   if (heard) evidence.push(...heard.evidence);
   const problems = [
     ...(heard?.reasons ?? []),
@@ -186,12 +185,16 @@ async function lastSuccess(context: CheckContext): Promise<Result[]> {
           : "escapement watchman: see why it does not judge these jobs",
       }),
     ];
-  if (judged.length === 0)
+  if (looked.rows.length === 0)
     return [
-      result(scope, "unknown", "no active job with a schedule could be looked at", evidence, {
-        todo: "name the folder of the job files, and apply them",
+      result(scope, "unknown", "there is no active job that a success could be missing of", evidence, {
+        todo: "escapement jobs apply, or resume what is paused",
       }),
     ];
+  if (judged.length === 0) {
+    const message = `only people run the ${looked.rows.length} active job(s): no success can be missing`;
+    return [result(scope, "not-applicable", message, evidence)];
+  }
   const message = `none of ${judged.length} job(s) is without its last three successes unnoticed`;
   return [result(scope, "pass", message, evidence)];
 }

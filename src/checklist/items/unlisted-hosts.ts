@@ -31,10 +31,10 @@ export async function unlistedHosts(
     ];
   const missing = looked.rows.filter(({ host }) => !listed.has(host));
   if (missing.length === 0) return [];
-  const message = `${missing.map(({ node, host }) => `${host} runs ${node}`).join(", ")}, is in no inventory and was not looked at`;
+  const message = `${missing.map(({ node, host }) => `${host} runs ${node}`).join(", ")}, is in no inventory by that name, or could not be reached, and was not looked at`;
   return [
     result(clusterScope(context), "unknown", message, [queryEvidence(context, looked)], {
-      todo: "enter it into the inventory",
+      todo: "enter it into the inventory, or make it reachable",
     }),
   ];
 }

@@ -2,6 +2,7 @@
 import { compileSchedule } from "../../schedule/compile.ts";
 import { describeMatch, fits } from "../../spec/alert-match.ts";
 import type { AlertMatch, WatchDefinition, WatchWindow } from "../../spec/watch-definition.ts";
+import { overheard } from "../../store/checklist/look.ts";
 import { activeSilences, type SilenceRow } from "../../store/watch/silence.ts";
 import type { CheckContext } from "../context.ts";
 import type { Evidence } from "../item.ts";
@@ -28,7 +29,7 @@ export async function unheard(
   jobs?: readonly string[],
 ): Promise<Unheard> {
   const now = await databaseNow(context);
-  const made = await activeSilences(openStore(context), now);
+  const { what, found: made } = await overheard(openStore(context), (db) => activeSilences(db, now));
   const settings = rules.map((rule) => ({ rule, ...watch.definition.rules[rule] }));
   const off = settings.filter(({ enabled }) => enabled === false).map(({ rule }) => rule);
   const low = settings.filter(({ severity }) => severity === "info").map(({ rule }) => rule);
@@ -50,7 +51,7 @@ export async function unheard(
     evidence: [
       fileEvidence(context, watch.file, said.join("\n")),
       queryEvidence(context, {
-        what: "SELECT * FROM escapement.silence WHERE ended_at IS NULL AND until > clock_timestamp()",
+        what,
         rows: made.map(({ match, until, reason, by }) => ({ match, until, reason, by })),
       }),
     ],

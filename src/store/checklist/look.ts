@@ -19,6 +19,22 @@ export async function look<Row extends Record<string, any>>(
   return { what: dedent(text) + parameters, rows };
 }
 
+/** The same of a question that has its text elsewhere. @throws what the store throws */
+export async function overheard<T>(
+  db: Queryable,
+  ask: (db: Queryable) => Promise<T>,
+): Promise<{ readonly what: string; readonly found: T }> {
+  const asked: string[] = [];
+  const found = await ask({
+    async query(text, values) {
+      const looked = await look(db, text, values);
+      asked.push(looked.what);
+      return { rows: looked.rows as never[], rowCount: looked.rows.length };
+    },
+  });
+  return { what: asked.join("\n"), found };
+}
+
 function asText(value: unknown): string {
   const text = value instanceof Date ? value.toISOString() : JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;

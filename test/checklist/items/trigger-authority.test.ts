@@ -119,7 +119,7 @@ describe("item 2 in the store", () => {
     [
       "an executor works on a host of no inventory",
       "UPDATE escapement.executor SET host = 'exec-9' WHERE node = 'executor-2'",
-      /exec-9 runs executor-2, is in no inventory/,
+      /exec-9 runs executor-2, is in no inventory by that name, or could not be reached/,
     ],
   ])("is unknown when %s", async (_, sql, message) => {
     const found = await db

@@ -38,6 +38,27 @@ describe("item 8, what the watchman tells", () => {
     });
   });
 
+  it("fails of a job that the store fires and no file describes", async () => {
+    const fileless = { definitions: { jobs: [], allJobs: [] } };
+    expect(await changed(watchman, missed, "payments", fileless)).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/pay\/bonus has missed its last three successes/),
+    });
+  });
+
+  it("has no success to miss of jobs that people run", async () => {
+    const paused = "UPDATE escapement.job SET state = 'paused' WHERE name <> 'by-hand'";
+    const found = await changed(watchman, paused);
+    expect(found, found.message).toMatchObject({ verdict: "pass" });
+  });
+
+  it("shows the question about silences as it was asked", async () => {
+    const found = await changed(watchman, silence('{"job":["pay/bonus"]}'));
+    const { what, output } = found.evidence.find((one) => one.what.includes("escapement.silence"))!;
+    expect(what).toMatch(/until > coalesce\(\$1, clock_timestamp\(\)\).*-- \$1 = \d{4}-/s);
+    expect(output).toMatch(/long export/);
+  });
+
   it.each([
     [
       "of the rule",
