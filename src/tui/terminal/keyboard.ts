@@ -1,6 +1,6 @@
 /**
  * Reads keys from the terminal, without its echo and its own line editing.
- * `raw` is begun at once: what is typed while the first frame is drawn is not lost.
+ * It begins at once: what is typed while the first frame is drawn is not lost.
  */
 import { KeyReader, type Typed } from "./keys.ts";
 
