@@ -2,11 +2,12 @@
 
 import type { Fact } from "../base/fact.ts";
 import { factValue, firstKnown, known, mapFact, unknown } from "../base/fact.ts";
+import type { NtpSource } from "./clock-facts.ts";
 import { type Examination, examine } from "./findings/examine.ts";
 import { parseGathered } from "./gather/gathered.ts";
 import { blame } from "./gather/section-reader.ts";
 import { bestReach } from "./gather/time.ts";
-import type { DiskFacts, HostFacts, NtpSource } from "./host-facts.ts";
+import type { DiskFacts, HostFacts } from "./host-facts.ts";
 import type { Output } from "./output.ts";
 import { parseArcconf } from "./parse/arcconf.ts";
 import {

@@ -26,7 +26,7 @@ import {
   noteWatchmanStart,
   type WatchmanIdentity,
 } from "../store/watch/watchman-row.ts";
-import type { BookAlert, Observation, Outgoing } from "./alert.ts";
+import { type BookAlert, isNews, type Observation, type Outgoing } from "./alert.ts";
 import { advanceBook, type BookStep } from "./alert-book.ts";
 import { groupKeys } from "./alert-group.ts";
 import type { AlertSink } from "./alert-sink.ts";
@@ -45,6 +45,7 @@ import type { Picture } from "./picture.ts";
 import { QuietTimes, type Silence } from "./quiet.ts";
 import { Reposts } from "./reposts.ts";
 import { Spool } from "./spool.ts";
+import { StartUpGrace } from "./start-up-grace.ts";
 import { TestAlerts } from "./test-alert.ts";
 
 export interface DeskOptions {
@@ -71,18 +72,15 @@ export class AlertDesk implements AlertSink {
   readonly #tests: TestAlerts | undefined;
   readonly #heartbeat: Heartbeat | undefined;
   readonly #clock: CarriedClock;
-  readonly #stopwatchMs: () => number;
-  readonly #startedMs: number;
+  readonly #grace: StartUpGrace;
   readonly #rounds: DeliveryRounds;
   #book: ReadonlyMap<string, BookAlert>;
   #silences: readonly Silence[] = [];
   #storeSide: StoreSide = nothingKnown;
-  #graceUntil: Date | undefined;
 
   private constructor({ watch, db, who, log, stopwatchMs = monotonicMs }: DeskOptions, spool: Spool) {
-    this.#stopwatchMs = stopwatchMs;
     this.#clock = new CarriedClock(stopwatchMs);
-    this.#startedMs = stopwatchMs();
+    this.#grace = new StartUpGrace(watch.startUpGraceMs, stopwatchMs);
     this.#watch = watch;
     this.#db = db;
     this.#who = who;
@@ -135,7 +133,7 @@ export class AlertDesk implements AlertSink {
 
   async close(): Promise<void> {
     await this.settled();
-    if (this.#graceUntil) await noteWatchmanEnd(this.#db, this.#who);
+    if (this.#grace.isNoted) await noteWatchmanEnd(this.#db, this.#who);
   }
 
   /** @returns undefined when the store would not have it */
@@ -175,8 +173,8 @@ export class AlertDesk implements AlertSink {
 
   /** Once: says that we are here. Always: hands over what the spool holds. */
   async #arrive(now: Date): Promise<void> {
-    if (!this.#graceUntil) {
-      this.#graceUntil = await noteWatchmanStart(this.#db, this.#who, now, this.#watch.startUpGraceMs);
+    if (!this.#grace.isNoted) {
+      this.#grace.note(await noteWatchmanStart(this.#db, this.#who, now, this.#watch.startUpGraceMs));
       await releaseClaims(this.#db, this.#who.node);
     }
     if (this.#spool.isEmpty) return;
@@ -221,16 +219,10 @@ export class AlertDesk implements AlertSink {
     now: Date,
     complete: boolean,
   ): BookStep {
-    const { rules, routes, silences, everyMs, startUpGraceMs } = this.#watch;
-    // An end further away than a whole grace is from before the database's clock went back.
-    if (this.#graceUntil && this.#graceUntil.getTime() - now.getTime() > startUpGraceMs)
-      this.#graceUntil = now;
-    const inGrace = this.#graceUntil
-      ? now < this.#graceUntil
-      : this.#stopwatchMs() - this.#startedMs < startUpGraceMs;
+    const { rules, routes, silences, everyMs } = this.#watch;
     const all = [...silences, ...this.#silences];
     return advanceBook(book, seen, {
-      ...{ now, complete, inGrace, rules, routes },
+      ...{ now, complete, inGrace: this.#grace.isOn(now), rules, routes },
       clearAfterMs: 1.5 * everyMs,
       quiet: (alert) => this.#quiet.reason(alert, all, now),
     });
@@ -250,10 +242,4 @@ export class AlertDesk implements AlertSink {
         message.phase !== "resolved" || message.watched || this.#channels.get(channel)?.keepsState,
     );
   }
-}
-
-/** That it was seen again is no news. */
-function isNews(before: BookAlert | undefined, alert: BookAlert): boolean {
-  const plain = (one: BookAlert) => JSON.stringify({ ...one, lastSeen: null, evidence: null, message: null });
-  return before === undefined || plain(before) !== plain(alert);
 }

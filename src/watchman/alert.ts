@@ -89,3 +89,9 @@ export function messageOfAlert(alert: BookAlert, phase: Phase): AlertMessage {
     watched: alert.watched,
   };
 }
+
+/** That it was seen again is no news. */
+export function isNews(before: BookAlert | undefined, alert: BookAlert): boolean {
+  const plain = (one: BookAlert) => JSON.stringify({ ...one, lastSeen: null, evidence: null, message: null });
+  return before === undefined || plain(before) !== plain(alert);
+}

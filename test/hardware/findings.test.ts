@@ -1,17 +1,16 @@
 /** Findings that need facts of more than one tool, or of the kernel's own files. */
 import { describe, expect, test } from "vitest";
 import { known, unknown } from "../../src/base/fact.ts";
-import { acrossHosts } from "../../src/hardware/findings/across-hosts.ts";
 import { examine } from "../../src/hardware/findings/examine.ts";
 import type { CheckContext } from "../../src/hardware/findings/verdict.ts";
-import type { DiskFacts, HostFacts, NtpConfiguration } from "../../src/hardware/host-facts.ts";
+import type { DiskFacts, HostFacts } from "../../src/hardware/host-facts.ts";
 import { blankHost } from "../../src/hardware/kinds.ts";
 import { parseBonding } from "../../src/hardware/parse/bonding.ts";
 import { parseChronyConf } from "../../src/hardware/parse/chrony-conf.ts";
 import { parseNics } from "../../src/hardware/parse/device-files.ts";
-import { parseClockSource, parseHugePages, parseMeminfo } from "../../src/hardware/parse/kernel.ts";
+import { parseClockSource, parseHugePages } from "../../src/hardware/parse/kernel.ts";
 import { parseMdstat } from "../../src/hardware/parse/mdstat.ts";
-import { parseAdjtime, parseOsRelease, parseSystemdVersion } from "../../src/hardware/parse/system.ts";
+import { parseAdjtime } from "../../src/hardware/parse/system.ts";
 
 const blank = blankHost();
 const whole = (text: string) => ({ text, isWhole: true });
@@ -226,75 +225,5 @@ describe("findings", () => {
     expect(passed).toEqual([]);
     expect(unjudged.length).toBeGreaterThan(15);
     for (const one of unjudged) expect(one.reason, one.id).not.toBe("");
-  });
-});
-
-describe("between hosts", () => {
-  const host = (name: string, mode: string, zone: string) => {
-    const configuration = parseChronyConf(whole(`server a\nleapsecmode ${mode}\n`));
-    return {
-      host: name,
-      facts: clock({ timeZone: known(zone), ntp: { ...blank.clock.ntp, configuration } }),
-    };
-  };
-  const say = (...hosts: ReturnType<typeof host>[]) =>
-    acrossHosts(hosts).map((one) => `${one.id} ${one.status}`);
-
-  test("the same policies", () => {
-    expect(say(host("a", "slew", "UTC"), host("b", "slew", "Etc/UTC"))).toEqual([
-      "leap-second-policy-differs good",
-      "time-zone-differs good",
-    ]);
-  });
-  test("different ones", () => {
-    expect(say(host("a", "slew", "UTC"), host("b", "step", "Asia/Tokyo"))).toEqual([
-      "leap-second-policy-differs bad",
-      "time-zone-differs bad",
-    ]);
-  });
-  test("a host that does not tell is no match", () => {
-    expect(say(host("a", "slew", "UTC"), { host: "b", facts: blank })).toEqual([
-      "leap-second-policy-differs unknown",
-      "time-zone-differs unknown",
-    ]);
-  });
-});
-
-describe("small files", () => {
-  test("values by hand", () => {
-    const parsed = parseChronyConf(
-      whole(
-        "# comment\npool pool.example iburst\nserver ntp1\nminsources 2\nmaxslewrate 500\nleapsecmode slew\n",
-      ),
-    );
-    const expected: NtpConfiguration = {
-      makestep: undefined,
-      leapSecondMode: "slew",
-      minSources: 2,
-      maxSlewRatePpm: 500,
-      servers: ["pool.example", "ntp1"],
-    };
-    expect(parsed).toEqual(known(expected));
-    expect(parseMeminfo(whole("MemTotal:       16314092 kB\nSwapTotal:             0 kB\n"))).toEqual({
-      totalBytes: known(16_314_092 * 1024),
-      swapBytes: known(0),
-    });
-    expect(parseOsRelease(whole('NAME="Debian"\nID=debian\nVERSION_ID="12"\n'))).toEqual({
-      id: known("debian"),
-      version: known("12"),
-    });
-    expect(parseSystemdVersion(whole("systemd 252 (252.22-1~deb12u1)\n+PAM\n"))).toEqual(known(252));
-    expect(parseMdstat(whole(mdstat("U_")))).toEqual(
-      known([
-        {
-          name: "md0",
-          level: known("raid1"),
-          devices: ["sdb1", "sda1"],
-          failed: ["sdb1"],
-          wanted: known(2),
-          working: known(1),
-        },
-      ]),
-    );
   });
 });

@@ -1,6 +1,6 @@
 /** The clock of a host: its source, its zone, and whether something keeps it right. */
 import { type Fact, factValue, firstKnown, isKnown, known, mapFact, unknown } from "../../base/fact.ts";
-import type { ClockFacts, NtpFacts, NtpSource } from "../host-facts.ts";
+import type { ClockFacts, NtpFacts, NtpSource } from "../clock-facts.ts";
 import { linesOf } from "../output.ts";
 import { parseChronyConf } from "../parse/chrony-conf.ts";
 import { parseChronycSources } from "../parse/chronyc-sources.ts";

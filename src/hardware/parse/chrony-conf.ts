@@ -1,6 +1,6 @@
 /** chrony.conf with the files it includes, in reading order: what it says about jumps of the clock. */
 import { type Fact, known, unknown } from "../../base/fact.ts";
-import type { NtpConfiguration } from "../host-facts.ts";
+import type { NtpConfiguration } from "../clock-facts.ts";
 import { linesOf, mayBeCut, type Output } from "../output.ts";
 import { parseCount, parseDecimal } from "../quantity.ts";
 

@@ -1,6 +1,6 @@
 /** `chronyc -n -c sources`, `sourcestats` and `activity`. The reach register is written in octal. */
 import { type Fact, fromValue, type ListFact, listFact, unknown } from "../../base/fact.ts";
-import type { NtpSource } from "../host-facts.ts";
+import type { NtpSource } from "../clock-facts.ts";
 import { linesOf, mayBeCut, type Output } from "../output.ts";
 import { parseCount, parseDecimal, parseReach } from "../quantity.ts";
 
