@@ -14,14 +14,16 @@ import {
   setDrillState,
 } from "../../src/store/drill/drill-run.ts";
 import { sampleCluster } from "../../src/store/drill/drill-sample.ts";
-import { applyProbe, endProbe } from "../../src/store/drill/probe-job.ts";
+import { applyProbe, cancelDeletedProbes, endProbe } from "../../src/store/drill/probe-job.ts";
 import { listJobs } from "../../src/store/job.ts";
 import { checkSchema } from "../../src/store/migrate.ts";
+import { openDue } from "../../src/store/opening.ts";
 import { readServerHealth } from "../../src/store/watch/health.ts";
 import { hashed, testJob } from "../support/job.ts";
 import { Bench, deed } from "./bench.ts";
 
 const denied = "42501";
+const leaseMs = 15_000;
 /** As a drill makes them. */
 const probe = (nth: number, shards: number) => ({
   ...testJob(`probe-${nth}`, {
@@ -36,8 +38,8 @@ test("the role of drills can do all that a drill does to the records: its own jo
   const { db } = await owner.as("drill");
   await checkSchema(db);
   const jobs = [probe(1, 4), probe(2, 1)];
-  await installProbes(db, jobs, deed);
-  await installProbes(db, jobs, deed);
+  await installProbes(db, jobs, deed, leaseMs);
+  await installProbes(db, jobs, deed, leaseMs);
   expect((await applyProbe(db, jobs[0]!, digest(jobs[0]!), deed)) satisfies string).toBe("unchanged");
   const job = await owner.value<number>("SELECT job_id FROM escapement.job WHERE name = 'probe-1'");
   // As if the leader had been away for a minute.
@@ -87,7 +89,51 @@ test("the functions of drills take no job of anybody else, and a busy one says s
     expect(await applyProbe(db, one, digest(one), deed).catch(sqlState), JSON.stringify(one)).toBe(denied);
   expect(await endProbe(db, there.name, "deleted", deed)).toBe(false);
   expect((await owner.job("there")).state).toBe("active");
-  await installProbes(db, [probe(1, 4)], deed);
+  await installProbes(db, [probe(1, 4)], deed, leaseMs);
   await owner.plan(await owner.job("drill/probe-1"), [await owner.at(-1_000)]);
   expect(await applyProbe(db, probe(1, 2), digest(probe(1, 2)), deed)).toBe("busy");
+});
+
+test("what a deleted probe has alive is cancelled: what waits at once, what runs by its executor", async () => {
+  const owner = await Bench.open();
+  const { db } = await owner.as("drill");
+  await installProbes(db, [probe(1, 4), probe(2, 1)], deed, leaseMs);
+  const [wide, narrow] = [await owner.job("drill/probe-1"), await owner.job("drill/probe-2")];
+  const [first, second] = [await owner.at(-2_000), await owner.at(-1_000)];
+  await owner.plan(wide, [first]);
+  await owner.plan(narrow, [first]);
+  await openDue(owner.db);
+  // Due, but not opened.
+  await owner.plan(narrow, [second]);
+  const executor = await owner.executor();
+  const claims = await owner.claim(executor, { limit: 2 });
+  expect(claims).toHaveLength(2);
+  expect(await removeProbes(db, deed)).toBe(2);
+  expect(await applyProbe(db, probe(1, 2), digest(probe(1, 2)), deed)).toBe("busy");
+  expect(await owner.complete(executor, claims, "cancelled")).toEqual([true, true]);
+  for (const job of [wide, narrow]) expect(await owner.live(job), job.name).toEqual([]);
+  const { rows } = await owner.db.query<{ status: string; reason: string }>(
+    "SELECT DISTINCT status, reason FROM escapement.execution WHERE revoked_at IS NULL",
+  );
+  expect(rows).toEqual([{ status: "cancelled", reason: `cancelled by ${deed.person}: ${deed.reason}` }]);
+  const deeds = "SELECT count(*)::integer FROM escapement.operation WHERE action = 'cancel'";
+  expect(await owner.value(deeds)).toBe(3);
+  expect(await applyProbe(db, probe(1, 2), digest(probe(1, 2)), deed)).toBe("revived");
+});
+
+test("a probe that nobody deleted is not cancelled, nor is a job of anybody else", async () => {
+  const owner = await Bench.open();
+  const there = await owner.apply(testJob("there"));
+  const { db } = await owner.as("drill");
+  await installProbes(db, [probe(1, 1)], deed, leaseMs);
+  const job = await owner.job("drill/probe-1");
+  const fire = await owner.at(-1_000);
+  for (const one of [there, job]) await owner.plan(one, [fire]);
+  await openDue(owner.db);
+  expect(await cancelDeletedProbes(db, deed)).toBe(0);
+  for (const { jobId } of [there, job]) {
+    const tried = db.query("SELECT escapement.drill_job_cancel($1, $2, 'p', 'r')", [jobId, fire]);
+    expect(await tried.catch(sqlState)).toBe(denied);
+  }
+  for (const one of [there, job]) expect(await owner.live(one)).toEqual(["open"]);
 });

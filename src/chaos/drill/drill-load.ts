@@ -72,7 +72,7 @@ export class DrillLoad {
     try {
       const { class: name } = probeRoom((await sampleCluster(db)).executors, definition.load);
       const jobs = probeJobs(definition, variant, { ...probe, port: witness.port, class: name });
-      await installProbes(db, jobs, deed);
+      await installProbes(db, jobs, deed, options.cluster.executor.leaseMs);
     } catch (error) {
       await witness.close();
       throw error;

@@ -4,17 +4,17 @@
  * they are installed and removed by functions of the schema that know no other
  * jobs, so that who runs drills needs no right to change those of others.
  *
- *   (none) ──install──▶ active ──stop──▶ paused ──remove──▶ deleted
+ *   (none) ──install──▶ active ──stop──▶ paused ──remove──▶ deleted: what they still have alive is cancelled
  *                          └──────remove (also after a crash)──▲
  */
 import { EscapementError } from "../../base/errors.ts";
-import { sleep } from "../../base/monotonic.ts";
+import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { digest } from "../../spec/digest.ts";
 import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.ts";
 import type { JobDefinition, ResourceClass } from "../../spec/job-definition.ts";
 import type { Database, Queryable } from "../../store/database.ts";
 import { probeNamespace } from "../../store/drill/drill-sample.ts";
-import { applyProbe, endProbe } from "../../store/drill/probe-job.ts";
+import { applyProbe, cancelDeletedProbes, endProbe } from "../../store/drill/probe-job.ts";
 import { listJobs } from "../../store/job.ts";
 import type { Deed } from "../../store/operation.ts";
 
@@ -33,8 +33,8 @@ export interface ProbeSettings {
 export const probeThresholdMs = 10_000;
 /** Never the reason why something is not caught up. */
 const noLimit = 10_000;
-/** Jobs of the namespace that still run are waited for this long before their shape may change. */
-const patienceMs = 30_000;
+/** From the end of a lease on, whatever was cancelled is gone after so long at the latest. */
+const marginMs = 30_000;
 
 /** The mode of a probe job: half of them add up, half replace. */
 export function probeMode(nth: number): "once" | "replace" {
@@ -90,13 +90,22 @@ export function probeJobs(
   }));
 }
 
-/** Applies the probe jobs. What an earlier drill left is removed first. */
-export async function installProbes(db: Database, jobs: readonly JobDefinition[], deed: Deed): Promise<void> {
+/**
+ * Applies the probe jobs. What an earlier drill left is removed first.
+ * @param leaseMs of executors: what one runs that was cancelled ends with its lease, where nobody can kill it
+ */
+export async function installProbes(
+  db: Database,
+  jobs: readonly JobDefinition[],
+  deed: Deed,
+  leaseMs: number,
+): Promise<void> {
   await removeProbes(db, deed);
+  const until = monotonicMs() + leaseMs + marginMs;
   for (const job of jobs) {
-    for (let waitedMs = 0; (await applyProbe(db, job, digest(job), deed)) === "busy"; waitedMs += 500) {
+    while ((await applyProbe(db, job, digest(job), deed)) === "busy") {
       // Shards of an earlier drill are still on their way out.
-      if (waitedMs >= patienceMs)
+      if (monotonicMs() >= until)
         throw new EscapementError("E_REFUSED", {
           what: `shards of an earlier drill of ${job.namespace}/${job.name} are still alive`,
           hint: "wait until they have ended, then run the drill again",
@@ -112,10 +121,15 @@ export async function stopProbes(db: Database, deed: Deed): Promise<void> {
     if (state === "active") await endProbe(db, name, "paused", deed);
 }
 
-/** Deletes every probe job. @returns how many there were */
+/**
+ * Deletes every probe job and cancels what they still have alive, or it would try for minutes to reach a
+ * witness that is gone, and keep the next drill from beginning. Whoever wants their records reads them before.
+ * @returns how many there were
+ */
 export async function removeProbes(db: Database, deed: Deed): Promise<number> {
   const jobs = await probesOf(db);
   for (const { name } of jobs) await endProbe(db, name, "deleted", deed);
+  await cancelDeletedProbes(db, deed);
   return jobs.length;
 }
 

@@ -3,8 +3,9 @@
  * the role `escapement_drill` has no right to write to jobs otherwise.
  */
 import type { JobDefinition } from "../../spec/job-definition.ts";
-import type { Database } from "../database.ts";
+import { type Database, sqlState } from "../database.ts";
 import type { Deed } from "../operation.ts";
+import { probeNamespace } from "./drill-sample.ts";
 
 export type ProbeApplied = "created" | "changed" | "revived" | "unchanged" | "busy";
 
@@ -34,4 +35,42 @@ export async function endProbe(
     [name, state, person, reason],
   );
   return rows[0]!.ended;
+}
+
+const deadlock = "40P01";
+/** A dead executor's shards may be put back in the same moment, in another order. */
+const tries = 5;
+
+/**
+ * Cancels every execution that deleted probe jobs still have alive, whoever deleted them: what waits ends
+ * at once, what runs is killed by its executor, at the latest with that executor's lease.
+ * @returns how many shards still run
+ */
+export async function cancelDeletedProbes(db: Database, deed: Deed): Promise<number> {
+  const { rows } = await db.query<{ jobId: number; fireTime: Date }>(
+    `SELECT l.job_id AS "jobId", l.fire_time AS "fireTime" FROM escapement.execution_live l JOIN escapement.job j USING (job_id)
+     WHERE j.namespace = $1 AND j.state = 'deleted' ORDER BY l.job_id, l.fire_time`,
+    [probeNamespace],
+  );
+  let running = 0;
+  for (const { jobId, fireTime } of rows) running += await cancelOne(db, jobId, fireTime, deed);
+  return running;
+}
+
+async function cancelOne(
+  db: Database,
+  jobId: number,
+  fireTime: Date,
+  { person, reason }: Deed,
+): Promise<number> {
+  for (let left = tries - 1; ; left--)
+    try {
+      const { rows } = await db.query<{ running: number | null }>(
+        "SELECT escapement.drill_job_cancel($1, $2, $3, $4) AS running",
+        [jobId, fireTime, person, reason],
+      );
+      return rows[0]!.running ?? 0;
+    } catch (error) {
+      if (sqlState(error) !== deadlock || left === 0) throw error;
+    }
 }

@@ -372,6 +372,38 @@ BEGIN
   RETURN true;
 END $$;
 
+-- Cancels what a deleted probe job still has alive of one fire, as people's command does (src/store/manual-cancel.ts):
+-- what waits ends at once, what runs is killed by its executor. Returns how many shards still run, or null: it has ended.
+CREATE FUNCTION escapement.drill_job_cancel(p_job_id integer, p_fire_time timestamptz, p_person text, p_reason text) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  v_reason text := format('cancelled by %s: %s', p_person, p_reason);
+  v_before jsonb;
+  v_running integer;
+BEGIN
+  PERFORM 1 FROM escapement.job WHERE job_id = p_job_id AND namespace = 'drill' AND state = 'deleted' FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RAISE EXCEPTION 'not a deleted job of a drill' USING ERRCODE = '42501'; END IF;
+  SELECT jsonb_build_object('status', e.status, 'runNo', e.run_no, 'opened', e.opened_at IS NOT NULL) INTO v_before
+    FROM escapement.execution_live l JOIN escapement.execution e ON e.job_id = l.job_id AND e.fire_time = l.fire_time
+    WHERE l.job_id = p_job_id AND l.fire_time = p_fire_time;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  v_running := escapement.cancel(p_job_id, p_fire_time, v_reason);
+  IF v_running IS NULL THEN
+    -- It was never opened, or has ended in this very moment.
+    DELETE FROM escapement.execution_live WHERE job_id = p_job_id AND fire_time = p_fire_time AND state IN ('planned', 'held');
+    IF NOT FOUND THEN RETURN NULL; END IF;
+    DELETE FROM escapement.shard s USING escapement.execution e
+      WHERE s.job_id = p_job_id AND s.fire_time = p_fire_time AND e.job_id = p_job_id AND e.fire_time = p_fire_time
+        AND e.opened_at IS NULL;
+    UPDATE escapement.execution SET status = 'cancelled', reason = v_reason
+      WHERE job_id = p_job_id AND fire_time = p_fire_time;
+    v_running := 0;
+  END IF;
+  INSERT INTO escapement.operation (person, action, job_id, fire_time, reason, before)
+  VALUES (p_person, 'cancel', p_job_id, p_fire_time, p_reason, v_before);
+  RETURN v_running;
+END $$;
+
 DO $$
 BEGIN
   CREATE ROLE escapement_drill NOLOGIN;
@@ -381,5 +413,6 @@ GRANT USAGE ON SCHEMA escapement TO escapement_drill;
 GRANT SELECT ON ALL TABLES IN SCHEMA escapement TO escapement_drill;
 GRANT INSERT, UPDATE ON escapement.drill_run, escapement.drill_halt TO escapement_drill;
 GRANT INSERT ON escapement.operation TO escapement_drill;
-REVOKE ALL ON FUNCTION escapement.drill_job_enter, escapement.drill_job_apply, escapement.drill_job_end FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION escapement.drill_job_apply, escapement.drill_job_end TO escapement_drill;
+REVOKE ALL ON FUNCTION escapement.drill_job_enter, escapement.drill_job_apply, escapement.drill_job_end, escapement.drill_job_cancel
+  FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION escapement.drill_job_apply, escapement.drill_job_end, escapement.drill_job_cancel TO escapement_drill;

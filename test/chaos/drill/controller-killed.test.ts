@@ -11,7 +11,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "../../../src/base/monotonic.ts";
 import { endAbandonedRun } from "../../../src/chaos/drill/abandoned-run.ts";
 import { runDrill } from "../../../src/chaos/drill/run-drill.ts";
@@ -173,8 +173,6 @@ describe("a controller of any drill that is killed", async () => {
     door = await serveDoors(hosts);
   });
   afterAll(() => door?.close());
-  // Shards of a drill that was cut off try for minutes to reach its witness; the next case need not wait.
-  afterEach(() => scene.db.query("DELETE FROM escapement.shard_live; DELETE FROM escapement.execution_live"));
 
   it.each(cases)(
     `%s, while it is %s, ESCAPEMENT_DRILL_SEED=${seed}`,

@@ -81,6 +81,11 @@ describe("a drill that is ended early", () => {
         expect(report).toMatchObject({ verdict: "unknown", failures: [] });
         expect(report.reason).toContain("halted by test");
         expect(report.restoredAt).not.toBeNull();
+        // What its attempts were at is cancelled: at once, or by their executors.
+        const { rows } = await scene.db.query(
+          "SELECT 1 FROM escapement.shard_live WHERE owner IS NULL OR NOT cancel_requested",
+        );
+        expect(rows).toEqual([]);
         // What was seen until then can be judged again, and never becomes a pass.
         expect(history).toMatchObject({ settled: false, faults: [{ until: report.restoredAt }] });
         expect(history?.effects.length).toBeGreaterThan(0);
@@ -93,9 +98,10 @@ describe("a drill that is ended early", () => {
   );
 
   it(
-    "by whoever asks for it, while nobody else may begin",
+    "by whoever asks for it, while nobody else may begin; it was of another shape than the one halted just before",
     async () => {
-      const running = scene.run(variant);
+      const { load, ...rest } = drillOf(variant);
+      const running = scene.run(variant, { definition: { ...rest, load: { ...load, shards: 3 } } });
       await struck();
       await expect(scene.run(variant)).rejects.toMatchObject({ code: "E_DRILL_BUSY" });
       await requestDrillAbort(scene.db, "wrong host");

@@ -103,7 +103,7 @@ describe("the switch", () => {
     expect((await withStore("resume", ...deed)).stdout).toBe("drills may begin again\n");
     expect((await withStore("resume", ...deed)).stdout).toBe("drills were not halted\n");
     expect((await withStore("status")).stdout).toBe("no drill is on\n");
-  });
+  }, 240_000);
 
   test("with the store down the hosts are told all the same, and it is said", async () => {
     const args = ["halt", "-i", "inventory.yaml", "--url", "postgres://nobody@127.0.0.1:1/none", "--json"];
@@ -136,7 +136,7 @@ describe("the switch", () => {
   test("the run of a dead controller: status shows it with what is left, abort ends it and removes that", async () => {
     const runId = await begin("exec-1");
     const job = testJob("probe-1", { schedule: { kind: "every", everyMs: 5_000 } });
-    await installProbes(db, [{ ...job, namespace: "drill" }], { person: "ann", reason: "drill" });
+    await installProbes(db, [{ ...job, namespace: "drill" }], { person: "ann", reason: "drill" }, 15_000);
     await db.query(
       "UPDATE escapement.drill_run SET lease_until = clock_timestamp() - interval '1 s' WHERE run_id = $1",
       [runId],

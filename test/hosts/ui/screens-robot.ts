@@ -202,11 +202,6 @@ SQL`,
       const drill = join(own.folder, "chaos/pause-executor.yaml");
       writeFileSync(drill, `${readFileSync(drill, "utf8")}  steadyState: { noCriticalAlerts: false }\n`);
       await escapement("jobs", "delete", "nightly-report", "--reason", "in the way of a drill");
-      // Shards of a drill that was halted try for minutes to reach its witness; until then no other load may begin.
-      for (const table of ["shard_live", "execution_live"])
-        await store.query(
-          `DELETE FROM escapement.${table} WHERE job_id IN (SELECT job_id FROM escapement.job WHERE namespace = 'drill')`,
-        );
       const robot = await sitDown();
       robot.press("4", "R", "\x15", "pause-executor\r", "break it\r");
       await robot.shows(/▸ pause-executor[\s\S]*▸ fault \d+s/, patientMs);
