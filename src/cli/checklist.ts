@@ -30,11 +30,16 @@ export interface ChecklistOptions extends StoreOptions, ReachOptions {
   readonly by?: string;
   /** Milliseconds. */
   readonly window: number;
+  /** Milliseconds. */
+  readonly itemTimeout: number;
   readonly verbose?: boolean;
   readonly json?: boolean;
 }
 
 const defaultWindow = "400d";
+/** With connecting before and writing after, a run then stays within a minute. */
+const defaultItemTimeout = "40s";
+const longestItemTimeoutMs = 600_000;
 /** The same names as in checklist/formats.ts, which is loaded only for a run. */
 const formatNames = ["text", "json", "junit", "sarif", "md", "html"];
 
@@ -79,6 +84,11 @@ export function build(): Command {
         .argParser(duration)
         .default(parseDuration(defaultWindow), defaultWindow),
     )
+    .addOption(
+      new Option("--item-timeout <duration>", "time for each item; looks at slow hosts get more with it")
+        .argParser(itemTimeout)
+        .default(parseDuration(defaultItemTimeout), defaultItemTimeout),
+    )
     .option("--by <person>", "who asks; default: your login, or SUDO_USER")
     .option("-v, --verbose", "all answers, with their evidence")
     .option("--json", "print the report as one JSON document")
@@ -114,6 +124,13 @@ function formats(text: string, before: readonly Format[] = []): readonly Format[
   if (unknown !== undefined)
     throw new InvalidArgumentError(`${unknown || "nothing"} is not one of ${formatNames.join(", ")}.`);
   return [...new Set([...before, ...(names as Format[])])];
+}
+
+function itemTimeout(text: string): number {
+  const ms = duration(text);
+  if (ms < 1_000 || ms > longestItemTimeoutMs)
+    throw new InvalidArgumentError("write a duration from 1s to 10m.");
+  return ms;
 }
 
 function duration(text: string): number {

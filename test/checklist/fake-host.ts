@@ -7,7 +7,7 @@ import { metricsScript } from "../../src/checklist/items/watchman-heartbeat.ts";
 import type { ExecResult } from "../../src/remote/remote.ts";
 import { goodDomains, goodWatch } from "./good-files.ts";
 
-export type Answers = Record<string, string | Error | (() => string)>;
+export type Answers = Record<string, string | Error | (() => string | Promise<string>)>;
 
 export function keyOf(argv: readonly string[]): string {
   return argv.join(" ");
@@ -22,7 +22,7 @@ export function fakeHost(name: string, roles: readonly HostRole[], answers: Answ
       const answer = answers[keyOf(argv)];
       if (answer instanceof Error) throw answer;
       if (answer === undefined) return said(127, "", `${argv[0]}: not found`);
-      return said(0, typeof answer === "function" ? answer() : answer, "");
+      return said(0, typeof answer === "function" ? await answer() : answer, "");
     },
   };
 }

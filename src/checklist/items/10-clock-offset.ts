@@ -12,6 +12,8 @@ import { unheard } from "./watch-silences.ts";
 const usualLimitMs = 100;
 /** A measurement that may be wrong by more limits than this says nothing. */
 const slowTrips = 10;
+/** To one clock. As with NTP, the shortest of them counts. */
+const mostTrips = 4;
 
 export const clockOffset: ChecklistItem<CheckContext> = {
   number: 10,
@@ -19,7 +21,7 @@ export const clockOffset: ChecklistItem<CheckContext> = {
   question:
     "Is the offset of every clock measured against the database, apart from other metrics, and alerted on?",
   why: "A daemon that says it is synchronised may follow a wrong source. Only a comparison with the clock that decides shows it.",
-  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and within the limit of each other. The watch file's rules on clocks are on. Each host is asked for its time between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips.",
+  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and within the limit of each other. The watch file's rules on clocks are on. Each host is asked for its time between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips, of which the shortest of a few counts.",
   check: async (context) => {
     const cluster = await inParts(context, {
       "the measured offsets": () => samples(context),
@@ -151,13 +153,16 @@ export const dateCommand = ["date", "-u", "+%s.%N"] as const;
 async function measure(context: CheckContext, host: HostProbe): Promise<Result> {
   const scope = hostScope(host);
   try {
-    const ofHost = await against(async () => {
+    const limitMs = limitOf(context);
+    const ofHost = await shortestTrip(limitMs / 2, async () => {
       const said = await host.exec(dateCommand, { deadlineMs: 10_000 });
       return { wallMs: Number(/^(\d+\.\d+)\s*$/.exec(said.stdout)?.[1] ?? Number.NaN) * 1_000, said };
     });
     if (Number.isNaN(ofHost.wallMs))
       return result(scope, "unknown", "its date says no fractions of a second", []);
-    const ofStore = await against(async () => ({ wallMs: (await databaseNow(context)).getTime() }));
+    const ofStore = await shortestTrip(limitMs / 2, async () => ({
+      wallMs: (await databaseNow(context)).getTime(),
+    }));
     const offsetMs = ofHost.sinceMs - ofStore.sinceMs;
     const errorMs = ofHost.errorMs + ofStore.errorMs + 1;
     const text = `${offsetMs.toFixed(1)} ± ${errorMs.toFixed(1)} ms`;
@@ -165,7 +170,6 @@ async function measure(context: CheckContext, host: HostProbe): Promise<Result> 
       commandEvidence(context, host, dateCommand, ofHost.said),
       computed(context, "host minus database", text),
     ];
-    const limitMs = limitOf(context);
     if (errorMs > slowTrips * limitMs)
       return result(scope, "unknown", `the trip was too slow to tell: ${text}`, evidence, {
         todo: "look again",
@@ -180,6 +184,16 @@ async function measure(context: CheckContext, host: HostProbe): Promise<Result> 
       todo: "make it reachable",
     });
   }
+}
+
+/** Asks again, a few times, until a trip was short enough: the first waits for what else is asked at the start. */
+async function shortestTrip<T extends { readonly wallMs: number }>(enoughMs: number, ask: () => Promise<T>) {
+  let best = await against(ask);
+  for (let left = mostTrips - 1; left > 0 && best.errorMs > enoughMs; left--) {
+    const trip = await against(ask);
+    if (trip.errorMs < best.errorMs) best = trip;
+  }
+  return best;
 }
 
 /** `sinceMs`: the answer minus the monotonic instant in the middle of the trip. */

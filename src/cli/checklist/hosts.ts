@@ -14,8 +14,10 @@ export interface ConnectedHosts {
   close(): Promise<void>;
 }
 
-/** What does not answer by then is unreachable for this run. */
-const connectMs = 12_000;
+/** What does not answer by then is unreachable for this run, where an item has its usual time. */
+const usualConnectMs = 12_000;
+/** The time of an item for which the limits of single looks were chosen. */
+const usualItemMs = 40_000;
 
 const sections = [
   ["recordStore", "record-store"],
@@ -24,12 +26,18 @@ const sections = [
   ["watchman", "watchman"],
 ] as const satisfies readonly (readonly [string, HostRole])[];
 
-/** @throws E_SPEC_INVALID for the site's own profiles */
+/**
+ * @param itemMs time of an item: with more of it, every look at a host may take as many times longer
+ * @throws E_SPEC_INVALID for the site's own profiles
+ */
 export async function connectHosts(
   inventory: InventoryDefinition | undefined,
   profilePaths: readonly string[],
   connect: Connect,
+  itemMs = usualItemMs,
 ): Promise<ConnectedHosts> {
+  const patience = Math.max(1, itemMs / usualItemMs);
+  const connectMs = usualConnectMs * patience;
   const all = inventory?.hosts ?? [];
   const jumps = new Set(all.flatMap(({ target }) => target.jump.map(({ host }) => host)));
   // One without a profile as well, unless it only leads to others: its crontab may start a job.
@@ -44,7 +52,7 @@ export async function connectHosts(
       const named = host.profile === undefined ? undefined : profiles.get(host.profile)?.sections;
       const roles = sections.filter(([section]) => named?.has(section)).map(([, role]) => role);
       try {
-        const connectTimeoutMs = Math.min(host.target.connectTimeoutMs, connectMs);
+        const connectTimeoutMs = Math.min(host.target.connectTimeoutMs * patience, connectMs);
         const connecting = connect({ ...host.target, connectTimeoutMs });
         connecting.then(
           (late) => {
@@ -54,9 +62,13 @@ export async function connectHosts(
         );
         const remote = await within(connectMs, connecting, host);
         remotes.push(remote);
-        const container = await containerOf(remote);
+        const container = await containerOf(remote, connectMs);
         reached.add(host.name);
-        return { ...base(host, roles), ...(container !== undefined && { container }), exec: execOn(remote) };
+        return {
+          ...base(host, roles),
+          ...(container !== undefined && { container }),
+          exec: execOn(remote, patience),
+        };
       } catch (error) {
         return {
           ...base(host, roles),
@@ -88,15 +100,15 @@ function base({ name, failureDomain }: InventoryHost, roles: readonly HostRole[]
   return { name, roles, failureDomain };
 }
 
-function execOn(remote: Remote): HostProbe["exec"] {
-  return (argv, { deadlineMs }) => remote.exec({ argv, deadlineMs, asRoot: true });
+function execOn(remote: Remote, patience: number): HostProbe["exec"] {
+  return (argv, { deadlineMs }) => remote.exec({ argv, deadlineMs: deadlineMs * patience, asRoot: true });
 }
 
 /** Asked of the host itself: an inventory may call anything a machine. */
-async function containerOf(remote: Remote): Promise<string | undefined> {
+async function containerOf(remote: Remote, deadlineMs: number): Promise<string | undefined> {
   const { stdout } = await remote.exec({
     argv: ["systemd-detect-virt", "--container"],
-    deadlineMs: connectMs,
+    deadlineMs,
     maxOutputBytes: 4_096,
   });
   const found = stdout.trim();

@@ -27,9 +27,6 @@ import { type ConnectedHosts, connectHosts } from "./hosts.ts";
 import { openStandby } from "./standby.ts";
 import { type OpenedStore, openStore } from "./store.ts";
 
-/** With connecting before and writing after, a run stays within a minute. */
-const itemDeadlineMs = 40_000;
-
 /** @throws E_SPEC_INVALID, E_USAGE, E_BAD_VALUE, E_STORE_URL_MISSING before anything is asked */
 export async function runChecklist(paths: readonly string[], options: ChecklistOptions): Promise<void> {
   const formats = chooseFormats(options);
@@ -52,6 +49,7 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
       read.definitions.inventory?.definition,
       options.profiles ?? [],
       reach.connect,
+      options.itemTimeout,
     );
     ends.push(hosts.close);
     const window = {
@@ -72,7 +70,7 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
         at: store.at,
         signal,
       }),
-      deadlineMs: itemDeadlineMs,
+      deadlineMs: options.itemTimeout,
       signal: reach.signal,
       cluster: read.clusterName,
       onItem: sayItem,

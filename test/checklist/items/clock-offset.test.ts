@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { CheckedDefinitions } from "../../../src/checklist/context.ts";
 import { clockOffset, dateCommand } from "../../../src/checklist/items/10-clock-offset.ts";
@@ -76,6 +77,18 @@ describe("item 10", () => {
     expect(await verdicts(clockOffset, silent)).toEqual({ ...all, "exec-1": "unknown" });
     const coarse = context(onHost("exec-1", { [keyOf(dateCommand)]: "1790000000.N\n" }));
     expect(await verdicts(clockOffset, coarse)).toEqual({ ...all, "exec-1": "unknown" });
+  });
+
+  it("asks again where a trip was slow, and believes the shortest", async () => {
+    let asked = 0;
+    // Two seconds of waiting before the clock is read: the middle of the trip is a second too early.
+    const slowAtFirst = async () => {
+      if (asked++ === 0) await setTimeout(2_000);
+      return dateText(0);
+    };
+    const busy = context(onHost("exec-1", { [keyOf(dateCommand)]: slowAtFirst }));
+    expect(await verdicts(clockOffset, busy)).toEqual(all);
+    expect(asked).toBeGreaterThan(1);
   });
 
   it("fails when its rule is off; is unknown without a watch file and without a store", async () => {

@@ -82,6 +82,31 @@ test("a host that cannot be reached is a probe that throws, and does not hold up
   await close();
 });
 
+test("where items have more time, so has every look at a host", async () => {
+  const { connect, hosts } = fleet("none");
+  const waits: number[] = [];
+  const { probes, close } = await connectHosts(
+    inventory,
+    [],
+    async (target) => {
+      const remote = await connect(target);
+      return {
+        ...remote,
+        close: () => remote.close(),
+        exec: (request) => {
+          waits.push(request.deadlineMs);
+          return remote.exec(request);
+        },
+      };
+    },
+    120_000,
+  );
+  await probes[0]!.exec(["true"], { deadlineMs: 15_000 });
+  expect(hosts.size).toBe(4);
+  expect(waits).toEqual([36_000, 36_000, 36_000, 36_000, 45_000]);
+  await close();
+});
+
 test("without an inventory there are no probes", async () => {
   const { probes, tier } = await connectHosts(undefined, [], fleet("none").connect);
   expect({ probes, tier }).toEqual({ probes: [], tier: "machines" });
