@@ -49,7 +49,7 @@ function peakOf(
     todo?: string,
   ): Result =>
     result(jobScope(job), verdict, message, evidence, { location, ...(todo !== undefined && { todo }) });
-  const gap = shortestGap(job.definition, now);
+  const gap = shortestGap(applied?.fires ?? job.definition, now);
   if (!gap) return answer("not-applicable", "only people run it, or it fires once", [pair.evidence]);
   const shortest = formatDuration(gap.gapMs);
   const evidence = [queryEvidence(context, durations, row ? [row] : []), gapEvidence(context, gap)];

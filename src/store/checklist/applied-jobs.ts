@@ -15,6 +15,17 @@ export interface AppliedJob {
   readonly blocking: JobDefinition["blocking"];
   readonly misfire: JobDefinition["misfire"];
   readonly catchUp: JobDefinition["catchUp"];
+  /** When it fires. */
+  readonly fires: AppliedSchedule;
+}
+
+/** What a schedule is compiled from. */
+export type AppliedSchedule = Pick<JobDefinition, "schedule" | "timeZone" | "dstGap" | "dstOverlap">;
+
+/** As an object of SQL. @param definition the column, or an expression for it */
+export function scheduleOf(definition: string): string {
+  return `jsonb_build_object('schedule', ${definition} -> 'schedule', 'timeZone', ${definition} -> 'timeZone')
+         || jsonb_strip_nulls(jsonb_build_object('dstGap', ${definition} -> 'dstGap', 'dstOverlap', ${definition} -> 'dstOverlap'))`;
 }
 
 /** Every job that is not deleted, in one statement. */
@@ -23,7 +34,7 @@ export function readAppliedJobs(db: Queryable): Promise<Look<AppliedJob>> {
     db,
     `SELECT j.job_id AS "jobId", j.namespace || '/' || j.name AS job, j.state, j.version, v.digest,
        v.effective_from AS "effectiveFrom", v.definition ->> 'timeZone' AS "timeZone", v.definition -> 'blocking' AS blocking, v.definition -> 'misfire' AS misfire,
-       v.definition -> 'catchUp' AS "catchUp"
+       v.definition -> 'catchUp' AS "catchUp", ${scheduleOf("v.definition")} AS fires
      FROM escapement.job j JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version
      WHERE j.state <> 'deleted' ORDER BY 2`,
   );

@@ -1,6 +1,6 @@
 /** The watchman as the records show it: that it lives, under which login, and what it has delivered. */
-import type { JobDefinition } from "../../spec/job-definition.ts";
 import type { Queryable } from "../database.ts";
+import { type AppliedSchedule, scheduleOf } from "./applied-jobs.ts";
 import { type Look, look } from "./look.ts";
 
 export interface WatchmanState {
@@ -93,7 +93,7 @@ export interface SuccessState {
   /** Somebody was told of an open alert about this job, or of a critical one about the whole cluster. */
   readonly told: boolean;
   /** When it fires by the version in force. */
-  readonly fires: Pick<JobDefinition, "schedule" | "timeZone" | "dstGap" | "dstOverlap">;
+  readonly fires: AppliedSchedule;
 }
 
 /** Of every active job: its last success, and whether the watchman has an open alert that covers it. */
@@ -106,8 +106,7 @@ export function readSuccessStates(db: Queryable): Promise<Look<SuccessState>> {
        EXISTS (SELECT 1 FROM escapement.alert_outbox a WHERE a.resolved_at IS NULL AND a.watched
                AND a.told_at IS NOT NULL AND a.told_severity <> 'info'
                AND (a.job_id = j.job_id OR a.job_id IS NULL AND a.severity = 'critical')) AS told,
-       jsonb_build_object('schedule', v.definition -> 'schedule', 'timeZone', v.definition -> 'timeZone')
-         || jsonb_strip_nulls(jsonb_build_object('dstGap', v.definition -> 'dstGap', 'dstOverlap', v.definition -> 'dstOverlap')) AS fires
+       ${scheduleOf("v.definition")} AS fires
      FROM escapement.job j JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version
      WHERE j.state = 'active'`,
   );

@@ -10,7 +10,6 @@ import type { JobDefinition } from "../../../src/spec/job-definition.ts";
 import { Database } from "../../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
 import { contextOf, definitionsOf, fillStore, type GoodFiles, goodFiles, goodJobs } from "../good-cluster.ts";
-import { goodCluster } from "../good-files.ts";
 
 let fresh: FreshDatabase;
 let db: Database;
@@ -113,75 +112,6 @@ describe("all three", () => {
   });
 });
 
-describe("item 3", () => {
-  it("finds an active job of no file, but not when only some jobs are asked about", async () => {
-    const fewer = context((jobs) => jobs.splice(0, 1));
-    expect(await verdicts(blockingPolicy, fewer)).toEqual(allPass && { ...allPass, "pay/bonus": "fail" });
-    const full = context();
-    const chosen = { ...full, definitions: { ...full.definitions, jobs: full.definitions.jobs.slice(1) } };
-    expect(await verdicts(blockingPolicy, chosen)).not.toHaveProperty("pay/bonus");
-  });
-
-  it("finds executions side by side, and a gate that was changed", async () => {
-    const found = await within(
-      `UPDATE escapement.execution SET actual_end_time = actual_end_time + interval '2 hours'
-       WHERE (job_id, fire_time) = (SELECT job_id, min(fire_time) FROM escapement.execution JOIN escapement.job USING (job_id)
-         WHERE name = 'report' GROUP BY job_id)`,
-      "UPDATE escapement.execution SET actual_end_time = actual_start_time + make_interval(secs => duration_ms / 1000.0)",
-      () => of(blockingPolicy, "pay/report", context()),
-    );
-    expect(found).toMatchObject({
-      verdict: "fail",
-      message: expect.stringMatching(/^2 execution\(s\) began/),
-    });
-    const { rows } = await db.query<{ source: string }>(
-      "SELECT pg_get_functiondef('escapement.open_due'::regproc) AS source",
-    );
-    const source = rows[0]!.source;
-    const gate = await within(source.replace("FOR NO KEY UPDATE SKIP LOCKED", ""), source, () =>
-      of(blockingPolicy, "payments", context()),
-    );
-    expect(gate).toMatchObject({ verdict: "fail", message: expect.stringMatching(/open_due/) });
-  });
-});
-
-describe("nothing to look at", () => {
-  it("item 3 is unknown while no execution has begun", async () => {
-    const found = await within(
-      "UPDATE escapement.execution SET run_no = 2",
-      "UPDATE escapement.execution SET run_no = 1",
-      () => of(blockingPolicy, "payments", context()),
-    );
-    expect(found).toMatchObject({
-      verdict: "unknown",
-      message: expect.stringMatching(/no execution has begun in the window/),
-    });
-  });
-
-  it("item 5 is unknown while no executor has a slot, and while a claim is given nothing", async () => {
-    const slotless = await within(
-      "UPDATE escapement.executor SET cpu_slots = 0",
-      "UPDATE escapement.executor SET cpu_slots = 4",
-      () => of(catchUpCaps, "pay/bonus", context()),
-    );
-    expect(slotless).toMatchObject({
-      verdict: "unknown",
-      message: expect.stringMatching(/slot of class cpu/),
-    });
-    const { rows } = await db.query<{ source: string }>(
-      "SELECT pg_get_functiondef('escapement.claim'::regproc) AS source",
-    );
-    const source = rows[0]!.source;
-    const nothing = source.replace(/\bBEGIN\b/, "BEGIN IF p_catch_up THEN RETURN; END IF;");
-    expect(nothing).not.toBe(source);
-    const stingy = await within(nothing, source, () => of(catchUpCaps, "payments", context()));
-    expect(stingy).toMatchObject({
-      verdict: "unknown",
-      message: expect.stringMatching(/was given none of \d/),
-    });
-  });
-});
-
 describe("item 4", () => {
   it.each([
     ["names no page", undefined, "fail", /names no page/],
@@ -211,53 +141,6 @@ describe("item 4", () => {
     const text = "# A\n## B c!\nx\n### D\ny\n## E\nz\n";
     expect(sectionOf(text, "b-c")).toBe("## B c!\nx\n### D\ny");
     expect(sectionOf(text, "f")).toBeUndefined();
-  });
-});
-
-describe("item 5", () => {
-  it("finds a claim that gives out more than the share", async () => {
-    const { rows } = await db.query<{ source: string }>(
-      "SELECT pg_get_functiondef('escapement.claim'::regproc) AS source",
-    );
-    const source = rows[0]!.source;
-    const found = await within(source.replace("IF p_catch_up THEN", "IF false THEN"), source, () =>
-      of(catchUpCaps, "payments", context()),
-    );
-    expect(found).toMatchObject({
-      verdict: "fail",
-      message: expect.stringMatching(/claims got \d+ and then/),
-    });
-    expect((await db.query("SELECT 1 FROM escapement.shard_live")).rows).toEqual([]);
-  });
-
-  it("finds a share above a half, and a cluster file that is not there", async () => {
-    const good = context();
-    const cluster = { ...good.definitions.cluster!, definition: { ...goodCluster, catchUp: { share: 0.8 } } };
-    const greedy = { ...good, definitions: { ...good.definitions, cluster } };
-    expect(await of(catchUpCaps, "payments", greedy)).toMatchObject({ verdict: "fail" });
-    const { cluster: _, ...without } = good.definitions;
-    expect(await of(catchUpCaps, "cluster", { ...good, definitions: without })).toMatchObject({
-      verdict: "unknown",
-    });
-  });
-
-  it("finds that catching up takes longer than a period; by the timeout alone nobody knows", async () => {
-    const often = context((jobs) =>
-      Object.assign(jobs[0]!, { schedule: { kind: "every", everyMs: 1_200_000 } }),
-    );
-    expect(await of(catchUpCaps, "pay/bonus", often)).toMatchObject({
-      verdict: "fail",
-      message: expect.stringMatching(/catch-up takes up to 30m.*longer than the 20m/),
-    });
-    const silent = await within(
-      "UPDATE escapement.execution SET status = 'failed'",
-      "UPDATE escapement.execution SET status = 'success'",
-      () => of(catchUpCaps, "pay/bonus", often),
-    );
-    expect(silent).toMatchObject({
-      verdict: "unknown",
-      message: expect.stringMatching(/no success on record/),
-    });
   });
 });
 
