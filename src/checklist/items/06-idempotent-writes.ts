@@ -11,7 +11,7 @@ import type { ChecklistItem, Evidence, Result } from "../item.ts";
 import { days } from "./drill-passes.ts";
 import { noJobs, type Pair, pairs, unreadable } from "./job-files.ts";
 import { inParts, openStore } from "./parts.ts";
-import { type Finding, firstWrite, isText, scanSource } from "./source-scan.ts";
+import { type Finding, firstWrite, isText, scanSource, showsCall } from "./source-scan.ts";
 import { fileEvidence, jobLocation, jobName, jobScope, queryEvidence, result } from "./verdicts.ts";
 
 export const idempotentWrites: ChecklistItem<CheckContext> = {
@@ -70,12 +70,14 @@ async function scanJob(context: CheckContext, job: ResolvedJob): Promise<Result>
   const evidence: Evidence[] = [];
   const found: (Finding & { readonly path: string })[] = [];
   const unread: string[] = [];
+  const calling = new Set<string>();
   for (const path of paths) {
     const text = await readSource(context.definitions.root, path);
     if (text === null || !isText(path, text)) {
       unread.push(path);
       continue;
     }
+    if (showsCall(path, text)) calling.add(path);
     const findings = scanSource({ path, text, targets }).map((one) => ({ ...one, path }));
     found.push(...findings);
     const lines = findings.map(({ line, text: words }) => `${path}:${line}: ${words}`);
@@ -100,6 +102,19 @@ async function scanJob(context: CheckContext, job: ResolvedJob): Promise<Result>
       todo: "name sources by their path from the repository's root",
       location,
     });
+  // No rehearsal shows these: what sends them must be looked at.
+  const silent = effects.filter(
+    (effect) => effect.kind !== "table" && !effect.sources.some((path) => calling.has(path)),
+  );
+  if (silent.length > 0) {
+    const message = silent
+      .map(({ sources: at, target }) => `nothing in ${at.join(", ")} sends what goes to ${target}`)
+      .join("; ");
+    return result(scope, "unknown", `${message}: whether it has a key was not looked at`, evidence, {
+      todo: "name the source that sends it, or send ESCAPEMENT_IDEMPOTENCY_KEY with it",
+      location,
+    });
+  }
   return result(scope, "pass", `nothing in ${paths.join(", ")} adds up or repeats`, evidence, { location });
 }
 

@@ -50,6 +50,12 @@ export function firstWrite(path: string, text: string): Finding | undefined {
   return calls(code)[0];
 }
 
+/** Whether a message or a call is to be seen at all, or at least its key: else it is sent elsewhere. */
+export function showsCall(path: string, text: string): boolean {
+  const code = withoutComments(path, text);
+  return [keyWords, claims, httpCall, messageCall].some((pattern) => code.search(pattern) >= 0);
+}
+
 function updates(code: string): Finding[] {
   const found: Finding[] = [];
   for (const match of code.matchAll(/\bUPDATE\b[^;`]{0,200}?\bSET\b([^;`]{0,2000})/gi)) {
@@ -91,21 +97,22 @@ function isReplaced(before: string, table: string): boolean {
   );
 }
 
+const httpCall =
+  /\b(?:fetch|axios(?:\.\w+)?|got(?:\.\w+)?|requests\.\w+|urlopen|http\.request|https\.request|HttpRequest\.newBuilder|curl)\b[^\n]*/g;
+const messageCall =
+  /\b(?:publish|basicPublish|basic_publish|sendToQueue|convertAndSend|send_message|sendMessage|produce)\s*\(|\bproducer\.send\s*\(|\bkafka-console-producer\b|\brabbitmqadmin\s+publish\b/g;
+
 function calls(code: string): Finding[] {
   const found: Finding[] = [];
-  const http =
-    /\b(?:fetch|axios(?:\.\w+)?|got(?:\.\w+)?|requests\.\w+|urlopen|http\.request|https\.request|HttpRequest\.newBuilder|curl)\b[^\n]*/g;
   const writes =
     /method\s*[:=]\s*["'](?:POST|PATCH)|-X\s*(?:POST|PATCH)|--request\s+(?:POST|PATCH)|\s(?:-d|--data\S*)\s|(?:requests|axios|got)\.(?:post|patch)\b|\.POST\(|data\s*=/i;
-  for (const match of code.matchAll(http)) {
+  for (const match of code.matchAll(httpCall)) {
     const around = code.slice(match.index, match.index + nearby);
     if (!writes.test(around.slice(0, 400))) continue;
     if (keyWords.test(code.slice(Math.max(0, match.index - nearby), match.index + nearby))) continue;
     found.push(finding("call-without-key", code, match.index, match[0]));
   }
-  const messages =
-    /\b(?:publish|basicPublish|basic_publish|sendToQueue|convertAndSend|send_message|sendMessage|produce)\s*\(|\bproducer\.send\s*\(|\bkafka-console-producer\b|\brabbitmqadmin\s+publish\b/g;
-  for (const match of code.matchAll(messages)) {
+  for (const match of code.matchAll(messageCall)) {
     const around = code.slice(Math.max(0, match.index - nearby), match.index + nearby);
     if (keyWords.test(around) || /\bkey\s*[:=]/.test(around)) continue;
     found.push(finding("message-without-key", code, match.index, code.slice(match.index, match.index + 80)));

@@ -84,6 +84,8 @@ function chrony(output: (title: string) => Output, problems: string[], unseen: s
   else if (factValue(shown.synchronized) === false)
     problems.push("the kernel does not take the clock for synchronised");
   const offset = factValue(tracking.offsetSeconds);
+  if (offset === undefined && synchronised === true)
+    unseen.push(`how far off its clock is: ${reasonOf(tracking.offsetSeconds)}`);
   if (offset !== undefined && Math.abs(offset) > mostOffsetSeconds)
     problems.push(`chronyd itself says that the clock is ${offset.toFixed(3)} s off`);
   const sources = parseChronycSources(output("sources"));

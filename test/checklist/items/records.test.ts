@@ -4,11 +4,10 @@ import type { CheckContext } from "../../../src/checklist/context.ts";
 import type { ChecklistItem } from "../../../src/checklist/item.ts";
 import { retention } from "../../../src/checklist/items/13-retention.ts";
 import { peakDuration } from "../../../src/checklist/items/14-peak-duration.ts";
-import { shortestGap } from "../../../src/checklist/items/shortest-gap.ts";
 import { Database, type Queryable } from "../../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
 import { fakeHost } from "../fake-host.ts";
-import { contextOf, dayMs, definitionsOf, fillStore, goodJobs, hourMs } from "../good-cluster.ts";
+import { contextOf, definitionsOf, fillStore, hourMs } from "../good-cluster.ts";
 
 let fresh: FreshDatabase;
 let db: Database;
@@ -142,6 +141,14 @@ describe("item 13", () => {
     });
   });
 
+  it("is unknown while there is no record: nothing shows that one is kept", async () => {
+    const none = "DELETE FROM escapement.execution; DELETE FROM escapement.shard";
+    expect(await changed(retention, none)).toMatchObject({
+      verdict: "unknown",
+      message: expect.stringMatching(/there is no record yet/),
+    });
+  });
+
   it("is unknown when the disks were not reported lately, and without a store", async () => {
     const stale = await changed(retention, "UPDATE escapement.store_disk SET at = at - interval '1 hour'");
     expect(stale).toMatchObject({
@@ -190,6 +197,15 @@ describe("item 14", () => {
     expect(near).toMatchObject({ verdict: "pass", message: expect.stringMatching(/which is near/) });
   });
 
+  it("is held against what the store fires, whatever the file says", async () => {
+    const often = `UPDATE escapement.job_version SET definition = jsonb_set(definition, '{schedule}', '{"kind":"every","everyMs":300000}')
+      WHERE definition ->> 'name' = 'bonus'`;
+    expect(await changed(peakDuration, often, "pay/bonus")).toMatchObject({
+      verdict: "fail",
+      message: expect.stringMatching(/longer than the 5m/),
+    });
+  });
+
   it("is unknown without a success, without a month end, without job files, without a store", async () => {
     const none = await changed(
       peakDuration,
@@ -210,39 +226,5 @@ describe("item 14", () => {
       { payments: "unknown" },
     );
     expect(await verdicts(peakDuration, context("gone"))).toEqual({ payments: "unknown" });
-  });
-});
-
-describe("the shortest gap", () => {
-  const [bonus] = goodJobs();
-  const at = new Date("2026-06-01T00:00:00Z");
-  const gapOf = (
-    cron: string,
-    timeZone = "UTC",
-    dstGap: "skip" | "run-at-transition" = "run-at-transition",
-    dstOverlap: "first" | "second" | "both" = "first",
-  ) => shortestGap({ ...bonus!, schedule: { kind: "cron", cron }, timeZone, dstGap, dstOverlap }, at)!.gapMs;
-
-  it.each([
-    ["0 2 * * *", "UTC", dayMs],
-    // The night in March has 23 hours.
-    ["0 6 * * *", "Europe/London", 23 * hourMs],
-    ["0 6 * * 0", "Europe/London", 7 * dayMs - hourMs],
-    ["0 2 1 * *", "UTC", 28 * dayMs],
-    ["*/5 * * * * *", "UTC", 5_000],
-    ["0,50 * * * *", "UTC", 10 * 60_000],
-    // Every half hour: the clock goes on in whole hours.
-    ["*/30 * * * *", "America/New_York", 30 * 60_000],
-  ])("of %s in %s", (cron, zone, expected) => {
-    expect(gapOf(cron, zone)).toBe(expected);
-  });
-
-  it("is an hour where a local time comes twice and both count", () => {
-    expect(gapOf("30 1 * * *", "Europe/London", "skip", "both")).toBe(hourMs);
-    expect(gapOf("30 1 * * *", "Europe/London", "skip", "first")).toBe(dayMs);
-  });
-
-  it("is none for what people run", () => {
-    expect(shortestGap({ ...bonus!, schedule: { kind: "manual" } }, at)).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 /** What is seen in the code of a job, without running it. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { scanSource } from "../../../src/checklist/items/source-scan.ts";
+import { scanSource, showsCall } from "../../../src/checklist/items/source-scan.ts";
 import { readJobFiles } from "../../../src/cli/jobs/job-files.ts";
 
 describe("what a source shows", () => {
@@ -47,6 +47,19 @@ describe("what a source shows", () => {
     ["a.sql", "SELECT claimed FROM escapement_guard.claim('k'); UPDATE t SET x = x + 1;", []],
   ])("%s: %s", (path, text, expected) => {
     expect(kinds(path, text)).toEqual(expected);
+  });
+
+  it.each([
+    ["a.py", "requests.post(url, json=body)", true],
+    ["a.ts", 'channel.sendToQueue("pay", body, { messageId });', true],
+    ["a.sh", "curl -d '{}' http://pay.example/", true],
+    ["A.java", 'client.newCall(request.header("Idempotency-Key", key).build());', true],
+    ["a.sql", "SELECT escapement_guard.call_begin('k');", true],
+    ["a.sh", "# curl -d '{}' http://pay.example/\nexec /opt/pay/send", false],
+    ["a.sql", "INSERT INTO outbox VALUES (1) ON CONFLICT DO NOTHING;", false],
+    ["README.md", "It pays.", false],
+  ])("%s: %s: a call is to be seen: %s", (path, text, expected) => {
+    expect(showsCall(path, text)).toBe(expected);
   });
 
   it("finds nothing in the sources of the settlement example, and the wrong one of the rehearsal example", async () => {

@@ -70,6 +70,12 @@ describe("item 9", () => {
       /0.700 s off/,
     ],
     [
+      "a chronyd that says that it is synchronised, and not how far off it is",
+      { tracking: good.tracking!.replace(",0.000012,", ",?,") },
+      "unknown",
+      /chronyc does not print it/,
+    ],
+    [
       "two sources",
       { sources: [...good.sources!.trim().split("\n").slice(0, 2), unreachable(3), ""].join("\n") },
       "fail",
