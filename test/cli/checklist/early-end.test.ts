@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 test("a standby that is no URL is told, and no connection to the store stays", async () => {
-  const options = { url: fresh.url, window: 86_400_000, standby: "db-2" };
+  const options = { url: fresh.url, window: 86_400_000, itemTimeout: 40_000, standby: "db-2" };
   await expect(runChecklist(["examples/rehearse"], options)).rejects.toMatchObject({ code: "E_BAD_VALUE" });
   const sessions = () =>
     db.query(
