@@ -7,7 +7,7 @@ import { findingClasses } from "../../src/chaos/checkers/finding.ts";
 import { drillClasses, mandatoryDrillClasses } from "../../src/spec/drill-definition.ts";
 import { formatProblem } from "../../src/spec/problem.ts";
 import { loadDrills, parseDrills } from "../../src/spec/resolve-drill.ts";
-import { writeBriefDrills } from "../hosts/drill/brief-drills.ts";
+import { lightest, writeBriefDrills } from "../hosts/drill/brief-drills.ts";
 
 const classes = Object.keys(findingClasses);
 const { drills, problems } = await loadDrills(["chaos"], classes);
@@ -196,10 +196,13 @@ spec:
   ]);
 });
 
-test("the copies that tests on hosts run are drills, too", async () => {
+test.each([
+  ["hosts", undefined],
+  ["emulated machines", lightest],
+])("the copies that tests on %s run are drills, too", async (_, pace) => {
   const folder = mkdtempSync(join(tmpdir(), "brief-drills-"));
   try {
-    writeBriefDrills("chaos", folder);
+    writeBriefDrills("chaos", folder, pace);
     const copies = await loadDrills([folder], classes);
     expect(copies.problems.map(formatProblem)).toEqual([]);
     expect(copies.drills.length).toBe(drills.length);

@@ -46,6 +46,8 @@ export interface CheckedSiteOptions {
   readonly folder: string;
   readonly inventory: string;
   readonly clusterFile: string;
+  /** For hosts that are slow to answer. Default: the program's own. */
+  readonly itemTimeout?: string;
 }
 
 /** Of a month that is over, so that nobody has settled it yet. */
@@ -73,11 +75,12 @@ export class CheckedSite {
 
   /** Runs the gate as a pipeline does. */
   async gate(...more: string[]): Promise<{ readonly code: number | null; readonly report: ChecklistReport }> {
-    const { folder, inventory, clusterFile, own } = this.#options;
+    const { folder, inventory, clusterFile, own, itemTimeout } = this.#options;
     const { status, stdout, stderr } = await own.run(
       [
         ...["checklist", "jobs", "--gate", "--json", "--quiet", "--cluster", clusterFile, "-i", inventory],
         ...["--waivers", "waivers.yaml", "--url", this.#url, ...more],
+        ...(itemTimeout === undefined ? [] : ["--item-timeout", itemTimeout]),
       ],
       { cwd: folder },
     );

@@ -53,7 +53,7 @@ describe.skipIf(!asked || noHosts || noMachines)("a cluster of virtual machines"
     outside = await openOutsideWorld(lab().state.controllerAddress);
     const { url } = outside;
     const change = (inventory: string, folder: string) => wellWatched(folder, inventory, url);
-    site = new DrilledSite(lab(), own, { wholeTimes: false, load: lightest, fires: "0 * * * * *", change });
+    site = new DrilledSite(lab(), own, { wholeTimes: false, pace: lightest, fires: "0 * * * * *", change });
     await site.bootstrap();
     said("a cluster");
     for (const name of names)
@@ -80,7 +80,8 @@ describe.skipIf(!asked || noHosts || noMachines)("a cluster of virtual machines"
 
   test("all fourteen items pass, the record store's standby is waived, and the gate opens", async () => {
     const { folder, inventory, clusterFile } = site;
-    const checked = new CheckedSite({ lab: lab(), own, folder, inventory, clusterFile });
+    const parts = { lab: lab(), own, folder, inventory, clusterFile };
+    const checked = new CheckedSite({ ...parts, itemTimeout: "4m" });
     await checked.prepare();
     await checked.isWatched();
     const { code, report } = await checked.gate();

@@ -21,25 +21,33 @@ interface DrillFile {
   };
 }
 
-/** Past the lease of the cluster (15 s) and the next look for the dead (3 s), on a slow machine. */
-const noticed = "27s";
-/** Long enough for twice the fires that are asked for. */
-const seen = "22s";
+/** Work and holds of the copies. */
+export interface Pace {
+  readonly load: Record<string, unknown>;
+  /** Past the lease of the cluster (15 s) and the next look for the dead (3 s), on a slow machine. */
+  readonly noticed: string;
+  /** Long enough for the fires that are asked for. */
+  readonly seen: string;
+}
 
 /** Less work at once, but hardly ever none: the fault hits an attempt however late it arrives. */
-const light = { shards: 3, shardDuration: "4s" };
+const light: Pace = { load: { shards: 3, shardDuration: "4s" }, noticed: "27s", seen: "22s" };
 
 /** For a cluster of emulated machines, where the start of an attempt alone takes seconds. */
-export const lightest = { jobs: 1, every: "10s", shards: 3, shardDuration: "8s", obligations: 2 };
+export const lightest: Pace = {
+  load: { jobs: 2, every: "20s", shards: 1, shardDuration: "8s", obligations: 5 },
+  noticed: "65s",
+  seen: "65s",
+};
 
 /** Writes a copy of every drill in `from` to `to`. */
-export function writeBriefDrills(from: string, to: string, load: Record<string, unknown> = light): void {
+export function writeBriefDrills(from: string, to: string, pace = light): void {
   for (const name of readdirSync(from)) {
     const file = parse(readFileSync(join(from, name), "utf8")) as DrillFile;
     if (file.kind !== "Drill") continue;
     const { spec } = file;
-    for (const timed of [spec, ...(spec.variants ?? [])]) shorten(timed, file.metadata.name);
-    spec.load = { ...spec.load, ...load };
+    for (const timed of [spec, ...(spec.variants ?? [])]) shorten(timed, file.metadata.name, pace);
+    spec.load = { ...spec.load, ...pace.load };
     // Where leases, or twice a cut, want more, the drill itself takes more.
     spec.settle = { ...spec.settle, minimum: "5s", readEvery: "1s" };
     writeFileSync(join(to, name), stringify(file));
@@ -49,11 +57,11 @@ export function writeBriefDrills(from: string, to: string, load: Record<string, 
 /** Where a machine is shared by a whole cluster, and by other tests. */
 const onABusyMachine = "2m";
 
-function shorten(timed: Timed, drill: string): void {
+function shorten(timed: Timed, drill: string, pace: Pace): void {
   const { hold, pass } = timed;
   for (const within of ["takeoverWithin", "restartedWithin"])
     if (pass?.[within] !== undefined) pass[within] = onABusyMachine;
   // Half a minute without network is what that drill is about.
-  if (hold === undefined || drill === "cut-network") return;
-  timed.hold = hold.times === undefined ? { for: seen } : { ...hold, times: 1, atLeast: noticed };
+  if (hold === undefined || (drill === "cut-network" && pace === light)) return;
+  timed.hold = hold.times === undefined ? { for: pace.seen } : { ...hold, times: 1, atLeast: pace.noticed };
 }

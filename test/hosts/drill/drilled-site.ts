@@ -10,7 +10,7 @@ import type { HostLab } from "../../../src/lab/hosts/host-lab.ts";
 import type { OwnCopy } from "../playbook/own-copy.ts";
 import { settlementSite } from "../playbook/settlement-site.ts";
 import { shell } from "../provision/lab-targets.ts";
-import { writeBriefDrills } from "./brief-drills.ts";
+import { type Pace, writeBriefDrills } from "./brief-drills.ts";
 import { RunningDrill } from "./running-drill.ts";
 
 const password = "only-in-this-lab";
@@ -22,8 +22,8 @@ const isExecutor = ({ profile }: { readonly profile: string }) => profile.starts
 export interface DrilledSiteOptions {
   /** Drills as they are shipped, in place of their copies with short times. */
   readonly wholeTimes: boolean;
-  /** Work of the copies, in place of that of a cluster in containers. */
-  readonly load?: Record<string, unknown>;
+  /** Work and holds of the copies, in place of those for a cluster in containers. */
+  readonly pace?: Pace;
   /** When its job fires, as cron says it. Default: every fifteen seconds. */
   readonly fires?: string;
   /** What else the inventory of the site needs, before the cluster is made. */
@@ -57,7 +57,7 @@ export class DrilledSite {
     const { hosts, state } = this.#lab;
     cpSync(shipped("chaos"), join(this.#own.folder, "chaos"), { recursive: true });
     mkdirSync(this.drills);
-    if (!this.#options.wholeTimes) writeBriefDrills(shipped("chaos"), this.drills, this.#options.load);
+    if (!this.#options.wholeTimes) writeBriefDrills(shipped("chaos"), this.drills, this.#options.pace);
     this.inventory = await settlementSite({
       folder: this.folder,
       hosts,
