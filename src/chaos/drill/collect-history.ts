@@ -27,7 +27,7 @@ export interface HistoryQuestion {
   readonly definition: DrillDefinition;
   readonly variant: DrillVariant;
   readonly witness: Pick<Witness, "effects" | "refusals" | "sightings">;
-  /** The probe jobs, read after they were stopped. */
+  /** The probe jobs, read after they were stopped; of a run that ended early, as they were then. */
   readonly probes: readonly RecordedJob[];
   readonly records: DrillRecords;
   readonly settled: boolean;
