@@ -54,8 +54,9 @@ export async function populate(cpuSlots = 8): Promise<void> {
     ["sched-2", "leader"],
   ])
     await db.query(
-      `INSERT INTO escapement.scheduler (incarnation, node, host, pid, version, time_zone_data, role)
-       VALUES (gen_random_uuid(), $1, 'h', 1, '0', 'x', $2)`,
+      // Heard of for an hour, as the leases last: no test may depend on how fast it is.
+      `INSERT INTO escapement.scheduler (incarnation, node, host, pid, version, time_zone_data, role, last_seen)
+       VALUES (gen_random_uuid(), $1, 'h', 1, '0', 'x', $2, clock_timestamp() + interval '1 hour')`,
       [node, role],
     );
   for (const node of ["exec-1", "exec-2"])
