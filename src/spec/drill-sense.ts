@@ -51,7 +51,7 @@ const seenBy: Readonly<Record<ProofKind, readonly ProofObserver[]>> = {
   "process-stopped": ["target", "controller"],
   "unit-down": ["target", "controller"],
   "packets-dropped": ["target"],
-  unreachable: ["records"],
+  unreachable: ["another-host", "records"],
   "clock-offset": ["target", "controller", "another-host", "records"],
   rebooted: ["target", "controller"],
   "disk-full": ["target", "controller"],
@@ -62,9 +62,9 @@ const seenBy: Readonly<Record<ProofKind, readonly ProofObserver[]>> = {
   "store-gone": ["controller"],
 };
 
-/** What only a target of some role can show. */
-const shownBy: Partial<Record<ProofKind, readonly DrillRole[]>> = {
-  unreachable: ["executor"],
+/** What only a target of some role can show, whoever sees it or one of them. */
+const shownBy: Partial<Record<ProofKind | `${ProofKind} from ${ProofObserver}`, readonly DrillRole[]>> = {
+  "unreachable from records": ["executor"],
   "lease-ended": ["executor", "scheduler-leader"],
   "leader-moved": ["scheduler-leader"],
   "address-moved": ["scheduler-leader"],
@@ -87,7 +87,10 @@ export function proofProblem({ see, from }: DrillProof, { fault, target }: Drill
     return `asks for ${see}, which a fault of kind ${fault.kind} never shows`;
   if (!seenBy[see].includes(from))
     return `asks for ${see} from ${from}, where nobody sees it; ${seenBy[see].join(", ")} can`;
-  const roles = shownBy[see];
+  // A process that stands still leaves its host as it is; one that is off says when it went off only when it is back.
+  if (see === "unreachable" && from === "another-host" && fault.kind !== "cut")
+    return `asks for ${see} from ${from}, who sees it of a fault of kind cut alone; this one is ${fault.kind}`;
+  const roles = shownBy[see] ?? shownBy[`${see} from ${from}`];
   if (roles && !roles.includes(target.role))
     return `asks for ${see}, which only ${roles.join(" or ")} shows; the target is ${target.role}`;
   return null;

@@ -175,6 +175,25 @@ test.each([
   expect(found.problems[0]!.line).toBeGreaterThan(0);
 });
 
+test.each([
+  ["cut, direction: both", "network-cut", "another-host", undefined],
+  ["cut, direction: receive", "network-cut", "another-host", undefined],
+  ["pause", "executor-paused", "records", undefined],
+  ["pause", "executor-paused", "another-host", "asks for unreachable from another-host"],
+  ["power", "executor-killed", "another-host", "asks for unreachable from another-host"],
+])(
+  "that a host cannot be reached: a fault %s of class %s, as the %s sees it",
+  (fault, stands, from, problem) => {
+    const spec = smallest
+      .replace("kind: kill, restart: allowed", `kind: ${fault}`)
+      .replace("class: executor-killed", `class: ${stands}`)
+      .replace("see: process-gone, from: controller", `see: unreachable, from: ${from}`);
+    const text = `apiVersion: escapement/v1\nkind: Drill\nmetadata: { name: one }\nspec:\n${indented(`${spec}\nload: { obligations: 5 }`)}\n`;
+    const problems = parseDrills(text, "one.yaml", classes).problems.map(formatProblem);
+    expect(problems).toEqual(problem === undefined ? [] : [expect.stringContaining(problem)]);
+  },
+);
+
 test("two variants of one name, and a variant that lacks something", () => {
   const text = `apiVersion: escapement/v1
 kind: Drill

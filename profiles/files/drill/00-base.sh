@@ -6,6 +6,7 @@
 #
 #   over ssh (SSH_ORIGINAL_COMMAND), or as root with the same words:
 #     look [time] [unit=U]… [path=P]…   what is here, and what can be done
+#     look reach=ADDRESS,PORT…          whether these answer a connection from here
 #     begin                             a signed order on standard input
 #     progress RUN [AFTER]              the events of a run
 #     halt                              take back whatever is on, now

@@ -40,7 +40,30 @@ can_do() {
   echo true
 }
 
+# Prints, of each peer, whether it answers a connection, be it by refusing it. A lost packet is sent once more within that time.
+reach() {
+  for word in "$@"; do
+    peer=${word#reach=}
+    answer=unknown
+    if [ -n "${peer%,*}" ] && is_number "${peer##*,}"; then
+      # shellcheck disable=SC2016
+      said=$(timeout 3 bash -c 'echo tried; exec 3<>"/dev/tcp/$0/$1"' "${peer%,*}" "${peer##*,}" 2>&1)
+      case $?,$said in
+        0,tried* | *refused*) answer=answers ;;
+        124,tried* | *'No route to host'*) answer=silent ;;
+      esac
+    fi
+    echo "reach $peer $answer"
+  done
+}
+
 look() {
+  case ${1:-} in
+    reach=*)
+      reach "$@"
+      return
+      ;;
+  esac
   boot_ms
   wall_ms
   echo "now $wall $now"

@@ -18,6 +18,7 @@ import { EvidenceBook } from "./evidence.ts";
 import { FaultWatch } from "./fault-watch.ts";
 import { judgeRun } from "./judge-run.ts";
 import { preflight } from "./preflight.ts";
+import { ReachWatch } from "./reach-watch.ts";
 import { ReferenceClock } from "./reference-clock.ts";
 import { type RunLease, runLeaseMs } from "./run-lease.ts";
 import type { RunDrillOptions } from "./run-options.ts";
@@ -34,10 +35,12 @@ export class DrillCourse {
   readonly log: DrillLog;
   readonly notes = noNotes();
   hosts: WatchedHost[] = [];
+  /** Undefined before preflight. */
+  book: EvidenceBook | undefined;
   readonly #lease: RunLease;
   #load: DrillLoad | undefined;
   #clock: ReferenceClock | undefined;
-  #book: EvidenceBook | undefined;
+  #reach: ReachWatch | undefined;
   #restoredMs = 0;
   #limitMs = 0;
 
@@ -54,10 +57,6 @@ export class DrillCourse {
   /** The host was given its order. */
   get begun(): boolean {
     return this.notes.order !== null;
-  }
-
-  get book(): EvidenceBook | undefined {
-    return this.#book;
   }
 
   async run(): Promise<DrillResult> {
@@ -110,19 +109,23 @@ export class DrillCourse {
     const { options } = this;
     const { db } = options;
     this.#clock = await ReferenceClock.read(db);
-    this.#book = new EvidenceBook(() => this.#clock!.now());
+    this.book = new EvidenceBook(() => this.#clock!.now());
     this.hosts = await Promise.all(
       options.hosts.map(async (host) => new WatchedHost(host, await options.connectHost(host))),
     );
     const choice = this.#choose(await sampleCluster(db), false);
     const { definition, variant } = options;
-    const items = await preflight({ definition, variant, choice, hosts: this.hosts, db, clock: this.#clock });
+    const { hosts } = this;
+    this.#reach = ReachWatch.of(variant, hosts);
+    const question = { definition, variant, choice, hosts, db, clock: this.#clock, reach: this.#reach };
+    const items = await preflight(question);
     this.notes.preflight = items;
     options.onPreflight?.(items);
     const wrong = items.filter(({ ok }) => !ok);
     if (wrong.length > 0) {
       const reason = `must be so, and is not: ${wrong.map(({ what, detail }) => `${what} (${detail})`).join("; ")}`;
-      const hint = wrong.flatMap((one) => (one.hint ? [`; ${one.hint}`] : [])).join("");
+      const hints = new Set(wrong.flatMap((one) => (one.hint ? [`; ${one.hint}`] : [])));
+      const hint = [...hints].join("");
       throw new EscapementError("E_DRILL_REFUSED", { host: options.cluster.name, reason, hint });
     }
     this.log.say(`preflight: ${items.length} checks passed`);
@@ -184,7 +187,8 @@ export class DrillCourse {
       before,
       db,
       clock,
-      book: this.#book!,
+      book: this.book!,
+      reach: this.#reach,
       stops: this.#stops(),
       say: (line) => this.log.say(line),
       onInjected: () => this.#enter("fault"),
@@ -213,7 +217,8 @@ export class DrillCourse {
     const until = this.#restoredMs + settleMs;
     while (monotonicMs() < until) {
       if (this.#stopReason() !== undefined) return false;
-      await Promise.all([this.notes.watch?.look(), this.notes.watch?.sample()]);
+      const { watch } = this.notes;
+      await Promise.all([watch?.look(), watch?.sample(), watch?.reach()]);
       await sleep(Math.min(lookEveryMs, Math.max(0, until - monotonicMs())));
     }
     return true;

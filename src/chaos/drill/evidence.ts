@@ -27,9 +27,9 @@ export class EvidenceBook {
     this.#now = now;
   }
 
-  /** Notes it the first time only. */
-  note(see: ProofKind, from: ProofObserver, detail: string): void {
-    if (!this.has({ see, from })) this.list.push({ see, from, detail, at: this.#now() });
+  /** Notes it the first time only. @param at where it was seen before it could be noted */
+  note(see: ProofKind, from: ProofObserver, detail: string, at = this.#now()): void {
+    if (!this.has({ see, from })) this.list.push({ see, from, detail, at });
   }
 
   has({ see, from }: DrillProof): boolean {

@@ -5,6 +5,7 @@ import type { ClusterSample } from "../../store/drill/drill-sample.ts";
 import type { DrillEvent, DrillOrder } from "../host/drill-host.ts";
 import type { DrillTargetHost } from "../plan/select-target.ts";
 import type { EvidenceBook } from "./evidence.ts";
+import type { ReachWatch } from "./reach-watch.ts";
 import type { ReferenceClock } from "./reference-clock.ts";
 import type { WatchedHost } from "./watched-host.ts";
 
@@ -19,6 +20,8 @@ export interface FaultScene {
   readonly db: Database;
   readonly clock: ReferenceClock;
   readonly book: EvidenceBook;
+  /** Undefined: nobody is asked whether they reach the target. */
+  readonly reach: ReachWatch | undefined;
   /** Any of them takes the fault back; the reason is the signal's. */
   readonly stops: readonly AbortSignal[];
   /** The cluster's; undefined: it has none. */

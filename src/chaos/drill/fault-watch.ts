@@ -48,18 +48,21 @@ export class FaultWatch {
     const deadline = monotonicMs() + order.limitSeconds * 1_000 + graceMs;
     // A host that does not answer holds up whoever asks it, and must not hold up the look at the records.
     const over = new AbortController();
-    const sampling = this.#keepSampling(over.signal);
+    const beside = [
+      this.#keep(() => this.sample(), over.signal),
+      this.#keep(() => this.reach(), over.signal),
+    ];
     try {
       return await this.#watch(targetHost, deadline);
     } finally {
       over.abort();
-      await sampling;
+      await Promise.all(beside);
     }
   }
 
-  async #keepSampling(over: AbortSignal): Promise<void> {
+  async #keep(looking: () => Promise<unknown>, over: AbortSignal): Promise<void> {
     while (!over.aborted) {
-      await this.sample();
+      await looking();
       await sleep(everyMs, over);
     }
   }
@@ -92,6 +95,14 @@ export class FaultWatch {
       if (this.#faultAtMs !== null) book.note("store-gone", "controller", messageOf(error));
       return undefined;
     }
+  }
+
+  /** Whether others reach the target: in the fault, and again after it. */
+  async reach(): Promise<void> {
+    const { reach, targetHost, book, clock } = this.#scene;
+    if (this.#faultAtMs === null) return;
+    if (this.#events.some(({ event }) => event === "restored")) await reach?.after(targetHost, book);
+    else await reach?.during(targetHost, () => clock.now());
   }
 
   /** One look at every host, and at everybody's clock. */

@@ -7,6 +7,7 @@ import { openCriticalAlerts, sampleCluster } from "../../store/drill/drill-sampl
 import { readServerHealth } from "../../store/watch/health.ts";
 import { clusterItems, type PreflightItem } from "../plan/cluster-items.ts";
 import type { TargetChoice } from "../plan/select-target.ts";
+import type { ReachWatch } from "./reach-watch.ts";
 import type { ReferenceClock } from "./reference-clock.ts";
 import type { WatchedHost } from "./watched-host.ts";
 
@@ -18,11 +19,15 @@ export interface PreflightQuestion {
   readonly hosts: readonly WatchedHost[];
   readonly db: Database;
   readonly clock: ReferenceClock;
+  readonly reach: ReachWatch | undefined;
 }
 
 /** An alert that nobody resolves is old news after this many minutes. */
 const alertMinutes = 15;
 const mostReplicaLagMs = 10_000;
+const reachHint =
+  "let hosts reach each other's sshd, or leave unreachable by another-host out of the drill's proof";
+const versionHint = "escapement apply puts the program for drills of this version on hosts";
 
 /** Looks at everything. Each item is one sentence; the drill begins only if all are ok. */
 export async function preflight(question: PreflightQuestion): Promise<PreflightItem[]> {
@@ -49,7 +54,23 @@ export async function preflight(question: PreflightQuestion): Promise<PreflightI
   if (steadyState.noCriticalAlerts) items.push(await alerts(db));
   items.push(await replication(db));
   items.push(...(await Promise.all(question.hosts.map((host) => lookAt(question, host)))).flat());
+  items.push(...(await reached(question)));
   return items;
+}
+
+/** Whoever is to say that the target cannot be reached must reach it now. */
+async function reached({ reach, choice, hosts }: PreflightQuestion): Promise<PreflightItem[]> {
+  if (!reach) return [];
+  const candidates = hosts.filter(({ name }) => candidatesOf(choice).includes(name));
+  return Promise.all(
+    candidates.map(async (host) => {
+      const { asked, by, trouble } = await reach.before(host);
+      const what = `another host reaches ${host.name}`;
+      if (by.length > 0) return item(what, true, by.join(", "));
+      const why = asked.length > 0 ? `no answer for ${asked.join(", ")}` : "there is no other host to ask";
+      return { ...item(what, false, trouble ?? why), hint: trouble === undefined ? reachHint : versionHint };
+    }),
+  );
 }
 
 function candidatesOf(choice: TargetChoice): string[] {

@@ -128,9 +128,20 @@ export interface HostLook {
   readonly running: string | undefined;
 }
 
+/** A TCP port of another host. */
+export interface Peer {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** `answers`: a connection was made, or refused; `silent`: nothing came back; `unknown`: it could not be tried. */
+export type PeerAnswer = "answers" | "silent" | "unknown";
+
 export interface DrillHost {
   readonly host: string;
   look(units: readonly string[], paths?: readonly string[]): Promise<HostLook>;
+  /** Whether the peer answers this host. To know of silence takes some seconds. */
+  reach(peer: Peer): Promise<PeerAnswer>;
   /** Rejects with E_DRILL_REFUSED and the host's reason; once it resolves, the host is on its own. */
   begin(order: DrillOrder): Promise<void>;
   progress(run: string, afterSeq?: number): Promise<DrillProgress>;

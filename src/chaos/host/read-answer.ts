@@ -7,6 +7,7 @@ import type {
   DrillRunState,
   FaultKind,
   HostLook,
+  PeerAnswer,
   Residue,
   ResidueAudit,
 } from "./drill-host.ts";
@@ -112,6 +113,13 @@ export function readLook(host: string, text: string): Omit<HostLook, "uncertaint
   if (bootId === undefined) throw unreadable(host, text);
   const look = { bootId, wallMs, bootMs, addresses, units, timeDaemon, freeBytes, can, running };
   return trouble === undefined ? look : { ...look, trouble };
+}
+
+/** Whether one peer answers it. @throws E_BAD_DATA, also for a program that does not know the question */
+export function readReach(host: string, text: string): PeerAnswer {
+  const [, answer] = /^reach \S+ (answers|silent|unknown)\n$/.exec(text) ?? [];
+  if (answer === undefined) throw unreadable(host, linesOf(text)[0] ?? "");
+  return answer as PeerAnswer;
 }
 
 /** @throws E_BAD_DATA where the host did not come to the end of its audit */

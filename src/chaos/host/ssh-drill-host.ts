@@ -2,10 +2,18 @@
 import { EscapementError } from "../../base/errors.ts";
 import { monotonicMs } from "../../base/monotonic.ts";
 import type { Connect, ExecResult, Remote, RemoteTarget } from "../../remote/remote.ts";
-import type { DrillHost, DrillOrder, DrillProgress, HostLook, ResidueAudit } from "./drill-host.ts";
+import type {
+  DrillHost,
+  DrillOrder,
+  DrillProgress,
+  HostLook,
+  Peer,
+  PeerAnswer,
+  ResidueAudit,
+} from "./drill-host.ts";
 import type { DrillKey } from "./drill-key.ts";
 import { orderText, signedOrder } from "./order-text.ts";
-import { readAudit, readHalt, readLook, readProgress, readTime } from "./read-answer.ts";
+import { readAudit, readHalt, readLook, readProgress, readReach, readTime } from "./read-answer.ts";
 
 /** Who drills log in as. */
 export const drillUser = "escapement-drill";
@@ -48,6 +56,10 @@ export class SshDrillHost implements DrillHost {
     const words = [...units.map((unit) => `unit=${unit}`), ...paths.map((path) => `path=${path}`)];
     const look = readLook(this.host, await this.#ask(["look", ...words]));
     return { ...look, ...(await this.#time()) };
+  }
+
+  async reach({ address, port }: Peer): Promise<PeerAnswer> {
+    return readReach(this.host, await this.#ask(["look", `reach=${address},${port}`]));
   }
 
   async begin(order: DrillOrder): Promise<void> {

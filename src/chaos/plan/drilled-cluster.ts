@@ -7,6 +7,8 @@ export interface ClusterHost {
   readonly name: string;
   /** Addresses by which the other hosts reach it. */
   readonly addresses: readonly string[];
+  /** Of its sshd: what answers other hosts, if only by a refusal. Default 22. */
+  readonly sshPort?: number;
   readonly parts: readonly HostPart[];
   /** The systemd unit of each part, `escapement-executor.service` and the like. */
   readonly units: Readonly<Partial<Record<HostPart, string>>>;

@@ -55,6 +55,7 @@ export async function drilledHosts(options: ClusterOptions): Promise<DrilledHost
       {
         name: host.name,
         addresses: [typeof own === "string" ? own : host.target.address],
+        sshPort: host.target.port,
         parts: has.map(([, part]) => part),
         units: Object.fromEntries(
           has.map(([section, part, unit]) => [part, unit(sections.get(section)!.value)]),

@@ -6,6 +6,8 @@ import type {
   DrillOrder,
   DrillProgress,
   HostLook,
+  Peer,
+  PeerAnswer,
   ResidueAudit,
 } from "../../../src/chaos/host/drill-host.ts";
 
@@ -41,6 +43,10 @@ export class DistantDrillHost implements DrillHost {
 
   look(units: readonly string[], paths: readonly string[] = []): Promise<HostLook> {
     return this.#ask("look", units, paths);
+  }
+
+  reach(peer: Peer): Promise<PeerAnswer> {
+    return this.#ask("reach", peer);
   }
 
   begin(order: DrillOrder): Promise<void> {

@@ -50,10 +50,15 @@ export async function startScene({ clocks = false }: SceneOptions = {}): Promise
   const { cluster: definition } = await loadCluster(cluster.clusterFile);
   const hosts: ClusterHost[] = cluster.nodes.map(({ name, role }) => ({
     name,
-    addresses: ["127.0.0.1"],
+    addresses: [addressOf(name)],
     parts: [role satisfies HostPart],
     units: { [role]: `escapement-${role}.service` },
   }));
+  for (const door of doors.values())
+    door.answers = ({ address }) => {
+      const [, peer] = [...doors].find(([name]) => addressOf(name) === address) ?? [];
+      return peer === undefined ? "unknown" : door.isOpen && peer.isOpen ? "answers" : "silent";
+    };
   const options: DrillScene["options"] = async (variant, change = {}) => {
     const drill = drillOf(variant);
     return {
@@ -97,6 +102,11 @@ export async function startScene({ clocks = false }: SceneOptions = {}): Promise
       await cluster.down();
     },
   };
+}
+
+/** Of a host of the scene, for other hosts: it is a name that nobody connects to. */
+function addressOf(name: string): string {
+  return `${name}.scene`;
 }
 
 /** A drill with one variant, of the size of a test. */

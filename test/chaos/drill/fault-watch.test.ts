@@ -35,7 +35,7 @@ it("a host is told to restore although nobody can note it: the store may be what
     definition: { abort } as unknown as DrillDefinition,
     order: held,
     target: { host: "sched-1", part: "scheduler", unit },
-    ...{ targetHost, others: [], before, clock, virtualAddress: undefined },
+    ...{ targetHost, others: [], before, clock, virtualAddress: undefined, reach: undefined },
     db: { query: away } as unknown as Database,
     book: new EvidenceBook(() => "2026-01-01T00:00:00.000Z"),
     stops: [AbortSignal.abort("stopped by hand")],

@@ -13,6 +13,8 @@ import type {
   DrillProgress,
   DrillRunState,
   HostLook,
+  Peer,
+  PeerAnswer,
   ResidueAudit,
 } from "../../../src/chaos/host/drill-host.ts";
 
@@ -60,6 +62,10 @@ export class PretendDrillHost implements DrillHost {
       },
       running: this.#state === "running" || this.#state === "restoring" ? this.orders.at(-1)?.run : undefined,
     };
+  }
+
+  async reach(_peer: Peer): Promise<PeerAnswer> {
+    return "answers";
   }
 
   async begin(order: DrillOrder): Promise<void> {

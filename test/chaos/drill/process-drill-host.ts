@@ -13,6 +13,8 @@ import type {
   DrillProgress,
   DrillRunState,
   HostLook,
+  Peer,
+  PeerAnswer,
   Residue,
   ResidueAudit,
 } from "../../../src/chaos/host/drill-host.ts";
@@ -39,6 +41,8 @@ export class ProcessDrillHost implements DrillHost {
   beforeInject: (() => Promise<void>) | undefined;
   /** Addresses of the host besides its own, at every look. */
   addresses: () => readonly string[] = () => [];
+  /** Who answers this host; the scene knows the others. */
+  answers: (peer: Peer) => PeerAnswer = () => "unknown";
   /** Tests break protections the moment the fault is injected. */
   onInject: (() => Promise<void>) | undefined;
 
@@ -74,6 +78,15 @@ export class ProcessDrillHost implements DrillHost {
       },
       running: this.#state === "running" || this.#state === "restoring" ? this.#order?.run : undefined,
     };
+  }
+
+  async reach(peer: Peer): Promise<PeerAnswer> {
+    return this.answers(peer);
+  }
+
+  /** The network lets others through to it. */
+  get isOpen(): boolean {
+    return this.#node.proxy.state === "open";
   }
 
   async begin(order: DrillOrder): Promise<void> {

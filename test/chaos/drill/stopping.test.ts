@@ -6,7 +6,7 @@ import { haltDrills, liftDrillHalt } from "../../../src/store/drill/drill-halt.t
 import { currentDrillRun, listDrillRuns, requestDrillAbort } from "../../../src/store/drill/drill-run.ts";
 import { until } from "../../support/until.ts";
 import { type DrillScene, drillOf, startScene } from "./drill-scene.ts";
-import { killExecutor, stopPrimary } from "./variants.ts";
+import { cutNetwork, killExecutor, stopPrimary } from "./variants.ts";
 
 const limitMs = 180_000;
 const deed = { person: "test", reason: "to see it" };
@@ -64,6 +64,27 @@ describe("a drill that does not begin", () => {
       });
       expect(await latest()).toMatchObject({ verdict: "unknown", outcome: "refused", targets: [] });
       expect(await currentDrillRun(scene.db)).toBeNull();
+    },
+    limitMs,
+  );
+});
+
+describe("a cut that no other host could see", () => {
+  it(
+    "does not begin: whoever is to find the target silent must be answered before",
+    async () => {
+      const doors = [...scene.doors.values()];
+      const answers = doors.map((door) => door.answers);
+      for (const door of doors) door.answers = () => "silent";
+      try {
+        await expect(scene.run(cutNetwork)).rejects.toMatchObject({
+          code: "E_DRILL_REFUSED",
+          message: expect.stringMatching(/another host reaches executor-1 \(no answer for .*scheduler/),
+        });
+        expect(await latest()).toMatchObject({ outcome: "refused", targets: [] });
+      } finally {
+        for (const [nth, door] of doors.entries()) door.answers = answers[nth]!;
+      }
     },
     limitMs,
   );

@@ -36,6 +36,7 @@ export const cutNetwork = variantOf({
   hold: { ms: 14_000 },
   proof: [
     { see: "packets-dropped", from: "target" },
+    { see: "unreachable", from: "another-host" },
     { see: "lease-ended", from: "records" },
   ],
   pass: { ...rules, takeoverWithinMs: 30_000 },
@@ -78,6 +79,7 @@ export const isolatePrimary = variantOf({
   hold: { ms: 14_000 },
   proof: [
     { see: "packets-dropped", from: "target" },
+    { see: "unreachable", from: "another-host" },
     { see: "leader-moved", from: "records" },
     { see: "address-moved", from: "another-host" },
   ],

@@ -1,6 +1,7 @@
 /** The host's program as text: parts of it run in dash, as they run on a host, without a host. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -42,6 +43,38 @@ test("it says nowhere that a whole rule set, or another's qdisc, goes", () => {
   const code = drillProgram().replace(/^\s*#.*$/gm, "");
   for (const never of [/flush ruleset/, /\btc\b/, /pkill|killall|pgrep/, /sysrq/, /hwclock/, /timedatectl/])
     expect(code).not.toMatch(never);
+});
+
+test.each([
+  ["a connection", "echo tried", "answers"],
+  ["a refusal", "echo tried; echo 'bash: connect: Connection refused'; return 1", "answers"],
+  ["silence", "echo tried; return 124", "silent"],
+  [
+    "nobody at that address any more",
+    "echo tried; echo 'bash: connect: No route to host'; return 1",
+    "silent",
+  ],
+  ["no way out of here", "echo tried; echo 'bash: connect: Network is unreachable'; return 1", "unknown"],
+  ["it never came to try", "return 124", "unknown"],
+  ["there is no bash", "return 127", "unknown"],
+])("a peer, and how a connection to it ended: %s", (_, tried, answer) => {
+  const { text } = run(`timeout() { ${tried}; }\nreach reach=10.0.0.1,22`);
+  expect(text).toBe(`reach 10.0.0.1,22 ${answer}`);
+});
+
+test("a peer of this machine is really tried, and what is no peer is not", async () => {
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    const peers = [`127.0.0.1,${port}`, "127.0.0.1,ssh", ",22", "127.0.0.1"];
+    const { text } = run(`look ${peers.map((peer) => quoted(`reach=${peer}`)).join(" ")}`);
+    expect(text.split("\n")).toEqual(
+      peers.map((peer, nth) => `reach ${peer} ${nth === 0 ? "answers" : "unknown"}`),
+    );
+  } finally {
+    server.close();
+  }
 });
 
 test("an event is a line of JSON whatever its values hold", () => {

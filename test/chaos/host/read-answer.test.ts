@@ -8,6 +8,7 @@ import {
   readHalt,
   readLook,
   readProgress,
+  readReach,
   readTime,
 } from "../../../src/chaos/host/read-answer.ts";
 
@@ -117,4 +118,12 @@ test("whatever comes instead: a value, or an error of ours", () => {
       for (const one of all) readEvent(one);
     }),
   );
+});
+
+test("reach: one answer, and nothing else is taken for one", () => {
+  for (const answer of ["answers", "silent", "unknown"])
+    expect(readReach("a", `reach 10.0.0.1,22 ${answer}\n`)).toBe(answer);
+  // The last is what a program says that does not know the question.
+  for (const text of ["", "reach 10.0.0.1,22\n", "reach 10.0.0.1,22 sometimes\n", "now 1 2\nbootId b\n"])
+    expect(() => readReach("a", text), text).toThrow(/answered a drill with/);
 });

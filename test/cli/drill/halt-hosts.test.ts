@@ -5,7 +5,7 @@ import { haltHosts } from "../../../src/cli/drill/halt-hosts.ts";
 
 function door(host: string, halt: DrillHost["halt"]): DrillHost & { closed: boolean } {
   const no = () => Promise.reject(new Error("not asked"));
-  const one = { host, closed: false, look: no, begin: no, progress: no, audit: no, halt };
+  const one = { host, closed: false, look: no, reach: no, begin: no, progress: no, audit: no, halt };
   return {
     ...one,
     close: async function (this: { closed: boolean }) {

@@ -65,6 +65,10 @@ describe.skipIf(noHosts)("a drill on a host", () => {
     expect(Math.abs(look.wallMs - Date.now())).toBeLessThan(30_000);
     expect(look.can).toMatchObject({ kill: true, cut: true, clock: true, power: true, "memory-limit": true });
     expect(look.running).toBeUndefined();
+    const { address } = lab().hosts[0]!;
+    expect(await host.reach({ address, port: 22 })).toBe("answers");
+    expect(await host.reach({ address, port: 1 })).toBe("answers");
+    expect(await host.reach({ address: "nobody", port: 22 })).toBe("unknown");
   });
 
   const faults: readonly (readonly [string, Parameters<typeof order>[0], Record<string, unknown>])[] = [
