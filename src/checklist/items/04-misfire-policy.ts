@@ -5,9 +5,11 @@ import { readMisfireCounts } from "../../store/checklist/applied-jobs.ts";
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Evidence, Result } from "../item.ts";
 import { noJobs, type Pair, pairs, policyInForce, unwritten } from "./job-files.ts";
+import { lateFires } from "./late-fires.ts";
 import { inParts, openStore } from "./parts.ts";
 import {
   clusterScope,
+  computed,
   fileEvidence,
   jobLocation,
   jobName,
@@ -22,13 +24,14 @@ export const misfirePolicy: ChecklistItem<CheckContext> = {
   question:
     "Is it written for every job what happens to a fire that was missed, in the file and in a page for people?",
   why: "After a night without a scheduler somebody must know whether a late payout still runs. The engine does what its record says, not what a page says.",
-  how: "The policy of every job file is compared with the version that the store fires by, and with what became of late fires under it. The page that the job names in spec.docs is read: its section must name the policy.",
+  how: "The policy of every job file is compared with the version that the store fires by, with what the scheduler's own rule makes of a gap under it, and with what became of late fires. The page that the job names in spec.docs is read: its section must name the policy.",
   check: (context) =>
     inParts(context, {
       "what the files say": async () => unwritten(context, ["misfire"], "write spec.misfire into the job"),
       "the pages": () => pages(context),
       "the policies in the store": async () =>
         (await pairs(context)).pairs.map((pair) => policyInForce(context, pair, "misfire")),
+      "a gap on trial": async () => (await pairs(context)).pairs.flatMap((pair) => gap(context, pair)),
       "late fires of the window": () => behaviour(context),
     }),
 };
@@ -122,6 +125,22 @@ export function sectionOf(page: string, anchor: string): string | undefined {
 function linesAbout(text: string, word: string): string {
   const lines = text.split("\n").filter((line) => line.includes(word));
   return lines.length > 0 ? lines.join("\n") : text.slice(0, 400);
+}
+
+/** A job that was not applied is told of by the part about the store. */
+function gap(context: CheckContext, { job, applied }: Pair): Result[] {
+  if (!applied) return [];
+  const { lines, contradiction } = lateFires(applied);
+  const evidence = [computed(context, "the scheduler's rule, asked about a gap", lines.join("\n"))];
+  const location = jobLocation(job);
+  if (contradiction === undefined)
+    return [result(jobScope(job), "pass", "a gap on trial ends as the policy says", evidence, { location })];
+  return [
+    result(jobScope(job), "fail", contradiction, evidence, {
+      todo: "run the version of the program that the schedulers run",
+      location,
+    }),
+  ];
 }
 
 async function behaviour(context: CheckContext): Promise<Result[]> {

@@ -137,6 +137,12 @@ describe("item 4", () => {
     expect(found).toMatchObject({ verdict: "fail", message: expect.stringMatching(/late fire\(s\) ran/) });
   });
 
+  it("shows what would become of a gap, by the version in force", async () => {
+    const { evidence } = await of(misfirePolicy, "pay/bonus", context());
+    const trial = evidence.find(({ what }) => /asked about a gap/.test(what));
+    expect(trial).toMatchObject({ kind: "computed", output: expect.stringMatching(/^run: .*\nmissed: /s) });
+  });
+
   it("reads sections to the next heading of their rank", () => {
     const text = "# A\n## B c!\nx\n### D\ny\n## E\nz\n";
     expect(sectionOf(text, "b-c")).toBe("## B c!\nx\n### D\ny");
