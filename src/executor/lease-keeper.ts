@@ -82,6 +82,7 @@ export class LeaseKeeper {
     return this.#sentMs + Math.min(leaseMs, jobLeaseMs) - stopEarlyMs;
   }
 
+  /** Once it was not, it never is again: `onLost` is called, or soon will be. */
   get trusted(): boolean {
     return this.#state === "trusted" && monotonicMs() < this.trustedUntilMs;
   }
@@ -103,6 +104,8 @@ export class LeaseKeeper {
         const now = await renewExecutor(this.#db, this.incarnation, this.offsetMs);
         if (this.#state !== "trusted") return;
         if (now === null) return this.#lose("the store says that it has ended");
+        // This process stood still: whoever asked meanwhile was told that the lease is over, and acted on it.
+        if (!this.trusted) return this.#lose("its renewal was answered too late");
         this.offsetMs = (wallMs + Date.now()) / 2 - now.getTime();
         this.#sentMs = sentMs;
         this.#watch();
