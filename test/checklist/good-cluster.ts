@@ -1,12 +1,9 @@
 /**
  * A cluster on which every item of the checklist has something to say, and
- * nothing to complain of: rows in a database, files in a folder. Tests break one
+ * nothing to complain of: rows in a database, and job files. Tests break one
  * thing of it at a time.
  */
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import type { CheckContext, CheckedDefinitions, DrillRecord } from "../../src/checklist/context.ts";
 import { defaultEvidenceAges } from "../../src/checklist/context.ts";
 import type { ResolvedJob } from "../../src/spec/definitions.ts";
@@ -58,18 +55,6 @@ async function drillHistory(db: Queryable, drillClass: string): Promise<DrillRec
   );
   return rows;
 }
-
-const page = `# Payments
-
-## After a stop
-
-A bonus that was missed is paid as soon as somebody can (run-now), three days at most.
-The report of an hour ago is worth nothing: skip.
-
-## Elsewhere
-
-Nothing of it.
-`;
 
 /** A nightly payout, a report every hour, and one job that people run. */
 export function goodJobs(): JobDefinition[] {
@@ -149,31 +134,6 @@ export function goodJobs(): JobDefinition[] {
       ],
     },
   ];
-}
-
-export interface GoodFiles {
-  readonly root: string;
-  write(path: string, text: string): void;
-  remove(): void;
-}
-
-/** The folder with the page and the sources that the jobs name. */
-export function goodFiles(): GoodFiles {
-  const root = mkdtempSync(join(tmpdir(), "checklist-"));
-  const write = (path: string, text: string) => {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  };
-  write("docs/payments.md", page);
-  write(
-    "jobs/bonus.sql",
-    "INSERT INTO bonus (period, person_id, pence) SELECT :period, person_id, pence FROM person\n  ON CONFLICT (period, person_id) DO NOTHING;\n",
-  );
-  write(
-    "jobs/report.py",
-    'channel.basic_publish(body, message_id=os.environ["ESCAPEMENT_IDEMPOTENCY_KEY"])\n',
-  );
-  return { root, write, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
 export function resolved(definition: JobDefinition): ResolvedJob {

@@ -7,7 +7,8 @@ import { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { recordOperation } from "../../src/store/operation.ts";
 import { until } from "../support/until.ts";
-import { fillStore, type GoodFiles, goodFiles, goodJobs, resolved } from "./good-cluster.ts";
+import { fillStore, goodJobs, resolved } from "./good-cluster.ts";
+import { type GoodFiles, goodFiles } from "./good-sources.ts";
 import { openSessions } from "./sessions.ts";
 import { startStandby } from "./standby.ts";
 

@@ -10,15 +10,8 @@ import { type JobRehearsal, rehearsalAction } from "../../../src/store/checklist
 import { Database } from "../../../src/store/database.ts";
 import { recordOperation } from "../../../src/store/operation.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
-import {
-  contextOf,
-  definitionsOf,
-  fillStore,
-  type GoodFiles,
-  goodFiles,
-  goodJobs,
-  resolved,
-} from "../good-cluster.ts";
+import { contextOf, definitionsOf, fillStore, goodJobs, resolved } from "../good-cluster.ts";
+import { type GoodFiles, goodFiles } from "../good-sources.ts";
 
 let fresh: FreshDatabase;
 let db: Database;

@@ -9,7 +9,8 @@ import { idempotentWrites } from "../../../src/checklist/items/06-idempotent-wri
 import type { JobDefinition } from "../../../src/spec/job-definition.ts";
 import { Database } from "../../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
-import { contextOf, definitionsOf, fillStore, type GoodFiles, goodFiles, goodJobs } from "../good-cluster.ts";
+import { contextOf, definitionsOf, fillStore, goodJobs } from "../good-cluster.ts";
+import { type GoodFiles, goodFiles } from "../good-sources.ts";
 
 let fresh: FreshDatabase;
 let db: Database;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recordStore } from "../../../src/checklist/items/00-record-store.ts";
-import { connectionEnvironment, inDatabase } from "../../../src/cli/store/postgres-tools.ts";
+import { inDatabase } from "../../../src/cli/store/postgres-tools.ts";
 import { rehearseRestore } from "../../../src/cli/store/restore-rehearsal.ts";
 import { type PostgresServer, startPostgres } from "../../../src/lab/postgres.ts";
 import { recordBackup } from "../../../src/store/backup-record.ts";
@@ -241,28 +241,5 @@ describe("the rehearsal of a restore", () => {
       reason: expect.stringMatching(/abort/i),
     });
     expect(await scratches()).toEqual([]);
-  });
-
-  it("keeps passwords out of command lines", () => {
-    expect(connectionEnvironment("postgres://us%40er:p%2Fw@db.example:5433/records?sslmode=require")).toEqual(
-      {
-        PGHOST: "db.example",
-        PGPORT: "5433",
-        PGUSER: "us@er",
-        PGPASSWORD: "p/w",
-        PGDATABASE: "records",
-        PGSSLMODE: "require",
-      },
-    );
-    expect(
-      connectionEnvironment("postgres://postgres@/escapement?host=/var/run/postgresql&port=5432"),
-    ).toMatchObject({
-      PGHOST: "/var/run/postgresql",
-      PGPORT: "5432",
-    });
-    expect(inDatabase("postgres://postgres@/escapement?host=/run", "x")).toBe(
-      "postgres://postgres@/x?host=/run",
-    );
-    expect(inDatabase("postgres://a:b@h:1/escapement", "x y")).toBe("postgres://a:b@h:1/x%20y");
   });
 });

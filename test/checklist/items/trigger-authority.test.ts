@@ -1,18 +1,11 @@
-/** Item 2: one place fires, and nothing else on any host does. */
-import { execFileSync } from "node:child_process";
+/** Item 2: one place fires, by the records. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CheckContext } from "../../../src/checklist/context.ts";
 import { triggerAuthority } from "../../../src/checklist/items/02-trigger-authority.ts";
-import { gatherSections } from "../../../src/checklist/items/host-sections.ts";
-import {
-  schedulersOf,
-  startsJob,
-  triggerScript,
-  triggersOf,
-} from "../../../src/checklist/items/other-triggers.ts";
+import { triggerScript } from "../../../src/checklist/items/other-triggers.ts";
 import { Database } from "../../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
-import { type Answers, fakeHost, goodHosts, keyOf, quietTriggers, sectionText } from "../fake-host.ts";
+import { goodHosts, keyOf, quietTriggers, sectionText } from "../fake-host.ts";
 import { contextOf, definitionsOf, fillStore } from "../good-cluster.ts";
 
 let fresh: FreshDatabase;
@@ -36,10 +29,6 @@ async function verdicts(of = context()): Promise<Record<string, string>> {
   return Object.fromEntries(
     (await triggerAuthority.check(of)).map(({ scope, verdict }) => [scope.name, verdict]),
   );
-}
-
-async function resultOf(name: string, of: CheckContext) {
-  return (await triggerAuthority.check(of)).find(({ scope }) => scope.name === name)!;
 }
 
 const all = {
@@ -181,114 +170,3 @@ async function inTransaction(tx: { query: Database["query"] }) {
     )
   )[0];
 }
-
-describe("item 2 on hosts", () => {
-  const with_ = (sections: Record<string, string>): Record<string, Answers> => ({
-    "exec-2": { [keyOf(triggerScript)]: sectionText(quietTriggers("exec-2", sections)) },
-  });
-
-  it.each([
-    [
-      "a crontab",
-      { "crontab /etc/cron.d/pay": "0 2 * * * pay node /opt/pay/bonus.mjs >/dev/null" },
-      /crontab \/etc\/cron.d\/pay starts pay\/bonus/,
-    ],
-    [
-      "a crontab of a user, from the job's folder",
-      { "crontab /var/spool/cron/crontabs/pay": "0 2 * * * cd /opt/pay && ./report.sh" },
-      /starts pay\/report/,
-    ],
-    [
-      "a script of cron.daily",
-      { "script /etc/cron.daily/pay": "#!/bin/sh\nexec /opt/pay/report.sh" },
-      /starts pay\/report/,
-    ],
-    ["at", { "at 7": "cd /root\n/opt/pay/by-hand.sh" }, /at 7 starts pay\/by-hand/],
-    [
-      "a timer",
-      {
-        timers: "Id=pay.timer\nUnit=pay.service\nActiveState=active\n",
-        services:
-          "Id=pay.service\nExecStart={ path=/usr/bin/node ; argv[]=/usr/bin/node /opt/pay/bonus.mjs ; }\n",
-      },
-      /timer pay.timer starts pay\/bonus/,
-    ],
-    [
-      "our own command",
-      { "crontab /etc/cron.d/pay": "0 2 * * * root escapement run pay/bonus --reason cron" },
-      /starts pay\/bonus/,
-    ],
-    [
-      "a scheduler of another cluster whose Node has options",
-      {
-        processes: "78 /usr/bin/node --max-old-space-size=99 /opt/other/escapement.mjs scheduler --cluster x",
-      },
-      /process 78 is a scheduler that is not in these records/,
-    ],
-    [
-      "a scheduler of another cluster",
-      { processes: "77 node /opt/other/escapement.mjs scheduler --cluster other.yaml" },
-      /process 77 is a scheduler that is not in these records/,
-    ],
-  ])("fails on that host when there is %s", async (_, sections, message) => {
-    const changed = context({ hosts: goodHosts(with_(sections)) });
-    expect(await verdicts(changed)).toEqual({ ...all, "exec-2": "fail" });
-    expect((await resultOf("exec-2", changed)).message).toMatch(message);
-  });
-
-  it.each([
-    [
-      "a line that is commented out",
-      { "crontab /etc/cron.d/pay": "# 0 2 * * * pay node /opt/pay/bonus.mjs" },
-    ],
-    [
-      "a timer that does not run",
-      {
-        timers: "Id=pay.timer\nUnit=pay.service\nActiveState=inactive\n",
-        services: "Id=pay.service\nExecStart={ argv[]=node /opt/pay/bonus.mjs ; }\n",
-      },
-    ],
-  ])("passes with a remark when there is %s", async (_, sections) => {
-    const found = await resultOf("exec-2", context({ hosts: goodHosts(with_(sections)) }));
-    expect(found).toMatchObject({
-      verdict: "pass",
-      message: expect.stringMatching(/switched off: .*pay\/bonus/),
-    });
-  });
-
-  it("the script runs on a real machine, and its answer is whole", async () => {
-    const real = fakeHost("here", [], {
-      [keyOf(triggerScript)]: execFileSync(triggerScript[0]!, triggerScript.slice(1), {
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "ignore"],
-        maxBuffer: 1 << 26,
-      }),
-    });
-    const { sections } = await gatherSections(real, triggerScript);
-    expect(sections.map(({ title }) => title)).toEqual(expect.arrayContaining(["hostname", "processes"]));
-    expect(sections.find(({ title }) => title === "processes")!.text).toMatch(
-      new RegExp(`^${process.pid} `, "m"),
-    );
-    expect(Array.isArray(triggersOf(sections)) && Array.isArray(schedulersOf(sections))).toBe(true);
-  });
-});
-
-describe("the same command", () => {
-  const job = (...command: string[]) => ({ namespace: "default", name: "nightly", command });
-  it.each([
-    ["0 2 * * * /usr/bin/settle", job("settle"), false],
-    ["0 2 * * * root settle --all", job("settle"), true],
-    ["0 2 * * * sh -c 'psql -f x.sql | tee log'", job("sh", "-c", "psql -f x.sql | tee log"), true],
-    ["0 2 * * * node other.mjs", job("node", "settle.mjs"), false],
-    ["0 2 * * * node settle.mjs", job("node", "settle.mjs"), true],
-    ["0 2 * * * /opt/b/my-bonus.sh", job("/opt/a/bonus.sh"), false],
-    ["0 2 * * * /opt/b/bonus.sh", job("/opt/a/bonus.sh"), false],
-    ["0 2 * * * cd /opt/a; ./bonus.sh", job("/opt/a/bonus.sh"), true],
-    ["0 2 * * * java -jar /srv/pay.jar", job("java", "-Xmx1g", "-jar", "/srv/pay.jar"), true],
-    ["0 2 * * * true", job("true"), false],
-    ["0 2 * * * escapement once --job nightly -- x", job("true"), true],
-    ["0 2 * * * escapement status # nightly", job("true"), false],
-  ])("%s", (line, definition, expected) => {
-    expect(startsJob(line, definition)).toBe(expected);
-  });
-});

@@ -1,7 +1,8 @@
 /** Item 6, of effects that no rehearsal shows: messages and calls that the sources do not show either. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { idempotentWrites } from "../../../src/checklist/items/06-idempotent-writes.ts";
-import { definitionsOf, type GoodFiles, goodFiles } from "../good-cluster.ts";
+import { definitionsOf } from "../good-cluster.ts";
+import { type GoodFiles, goodFiles } from "../good-sources.ts";
 import { context, resultOf } from "../item-scene.ts";
 
 let files: GoodFiles;
