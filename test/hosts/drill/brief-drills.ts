@@ -35,7 +35,7 @@ const light: Pace = { load: { shards: 3, shardDuration: "4s" }, noticed: "27s", 
 
 /** For a cluster of emulated machines, where the start of an attempt alone takes seconds. */
 export const lightest: Pace = {
-  load: { jobs: 2, every: "20s", shards: 1, shardDuration: "8s", obligations: 5 },
+  load: { jobs: 2, every: "20s", shards: 1, shardDuration: "6s", obligations: 5 },
   noticed: "65s",
   seen: "65s",
 };

@@ -153,12 +153,15 @@ export class DrilledSite {
       .filter((host) => host.machine === "virtual" && isExecutor(host))
       .reduce(
         (changed, { name }) =>
-          changed.replace(new RegExp(`(- name: ${name}\\n.*\\n {6}profile: ).*`), "$1executor-virtual"),
+          changed
+            .replace(new RegExp(`(- name: ${name}\\n.*\\n {6}profile: ).*`), "$1executor-virtual")
+            .replace(new RegExp(`(- name: ${name}\\n(?: {6}.*\\n)*? {6}settings: { cores: )\\d+`), "$14"),
         text,
       );
   }
 
   /**
+   * An emulated machine gets few slots: where many attempts begin at once, it has no time left for its lease.
    * The reset of the power is for the profile of whoever wants it. A virtual machine is told of more
    * memory than it has, to have slots; its kernel must not keep a part of that free.
    */
@@ -177,6 +180,7 @@ kind: HostProfile
 metadata: { name: executor-virtual }
 spec:
   includes: [executor-cpu]
+  executor: { io: { share: 0.34, factor: 1.0 } }
   kernel: { minFreeShare: 0.0005 }
 `,
     );
