@@ -31,7 +31,7 @@ export const triggerAuthority: ChecklistItem<CheckContext> = {
   id: "trigger-authority",
   question: "Is there exactly one authority that fires jobs?",
   why: "Two places that fire the same job run it twice, and each of them is right by its own light. One without a stand-in does not fire when it is gone.",
-  how: "One leader row with a lease that holds, two schedulers on two hosts, no execution planned under an older epoch after a newer one, and a stranger's plan is refused in a statement that is rolled back. On every host crontabs, cron folders, at, timers and their services are searched for the commands of all jobs, and the processes for schedulers that are not in these records.",
+  how: "One leader row with a lease that holds, two schedulers on two hosts, no execution planned under an older epoch after a newer one, and a stranger's plan is refused in a statement that is rolled back. On every host crontabs, cron folders, at, timers (of users, too) and their services are searched for the commands of all jobs, and the processes for schedulers that are not in these records.",
   check: async (context) => {
     const cluster = await inParts(context, {
       "the leader's row": () => leader(context),

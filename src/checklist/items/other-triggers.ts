@@ -2,6 +2,27 @@
 import type { JobDefinition } from "../../spec/job-definition.ts";
 import { type Section, sectionScript } from "./host-sections.ts";
 
+/**
+ * Timers that users have of their own: the units they start, without asking whether
+ * their manager runs. A timer may name a unit; else it starts the one of its name.
+ * @param homes prints the home folders, one a line
+ */
+export function userTimers(homes: string): string {
+  return `for t in /etc/systemd/user/*.timer $(${homes} | sed 's|$|/.config/systemd/user/*.timer|'); do
+  [ -f "$t" ] || continue
+  unit=$(sed -n 's/^Unit=//p' "$t" | tail -n 1)
+  unit=\${unit:-$(basename "$t" .timer).service}
+  found=
+  for d in "\${t%/*}" /etc/systemd/user /usr/lib/systemd/user; do
+    for u in "$d/$unit" "$d/\${unit%%@*}@.service"; do
+      if [ -z "$found" ] && [ -f "$u" ]; then found=$u; fi
+    done
+  done
+  if [ -z "$found" ]; then section "unread $unit of $t"; continue; fi
+  section "user-timer $t"; cat "$found" || section "unread $found"
+done`;
+}
+
 /** `/proc` in place of ps: it is there on every host. */
 export const triggerScript = sectionScript(`
 section hostname; uname -n
@@ -24,6 +45,7 @@ if command -v systemctl >/dev/null 2>&1; then
   section timers; systemctl show '*.timer' -p Id -p Unit -p ActiveState --no-pager || section "unread timers"
   section services; systemctl show '*.service' -p Id -p ExecStart --no-pager || section "unread services"
 fi
+${userTimers("cut -d: -f6 /etc/passwd | sort -u")}
 section processes
 for p in /proc/[0-9]*; do
   line=$(tr '\\0' ' ' <"$p/cmdline" 2>/dev/null) || continue
@@ -44,7 +66,7 @@ export function triggersOf(sections: readonly Section[]): readonly Trigger[] {
   const found: Trigger[] = [];
   for (const { title, text } of sections) {
     const kind = title.split(" ", 1)[0];
-    if (kind !== "crontab" && kind !== "script" && kind !== "at") continue;
+    if (!["crontab", "script", "at", "user-timer"].includes(kind!)) continue;
     for (const line of joinedLines(text)) {
       if (line.trim() === "") continue;
       found.push({ where: title, line: line.trim(), active: !/^\s*#/.test(line) });

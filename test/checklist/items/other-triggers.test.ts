@@ -1,9 +1,12 @@
 /** Item 2: nothing else on any host starts a job. */
 import { execFileSync } from "node:child_process";
-import { describe, expect, it } from "vitest";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
 import { triggerAuthority } from "../../../src/checklist/items/02-trigger-authority.ts";
 import { gatherSections } from "../../../src/checklist/items/host-sections.ts";
-import { startsJob, triggerScript } from "../../../src/checklist/items/other-triggers.ts";
+import { startsJob, triggerScript, userTimers } from "../../../src/checklist/items/other-triggers.ts";
 import { type Answers, fakeHost, goodHosts, keyOf, quietTriggers, sectionText } from "../fake-host.ts";
 import { goodDomains } from "../good-files.ts";
 import { context, resultOf, verdicts } from "../item-scene.ts";
@@ -40,6 +43,11 @@ describe("item 2 on hosts", () => {
           "Id=pay.service\nExecStart={ path=/usr/bin/node ; argv[]=/usr/bin/node /opt/pay/bonus.mjs ; }\n",
       },
       /timer pay.timer starts pay\/bonus/,
+    ],
+    [
+      "a timer of a user",
+      { "user-timer /home/pay/.config/systemd/user/pay.timer": "[Service]\nExecStart=/opt/pay/report.sh\n" },
+      /user-timer \/home\/pay\/\.config\/systemd\/user\/pay\.timer starts pay\/report/,
     ],
     [
       "our own command",
@@ -96,11 +104,47 @@ describe("item 2 on hosts", () => {
         maxBuffer: 1 << 26,
       }),
     });
+    expect(triggerScript.join(" ")).toContain(userTimers("cut -d: -f6 /etc/passwd | sort -u"));
     const { sections } = await gatherSections(real, triggerScript);
     expect(sections.map(({ title }) => title)).toEqual(expect.arrayContaining(["hostname", "processes"]));
     expect(sections.find(({ title }) => title === "processes")!.text).toMatch(
       new RegExp(`^${process.pid} `, "m"),
     );
+  });
+});
+
+describe("timers of users", () => {
+  const home = mkdtempSync(join(tmpdir(), "timers-"));
+  afterAll(() => rmSync(home, { recursive: true }));
+
+  it("the units that timers start are read, whatever starts others is not, and what is not found is told", async () => {
+    const folder = join(home, ".config", "systemd", "user");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "pay.timer"), "[Timer]\nOnCalendar=02:00\n");
+    writeFileSync(join(folder, "pay.service"), "[Service]\nExecStart=/opt/pay/report.sh\n");
+    writeFileSync(join(folder, "other.service"), "[Service]\nExecStart=/opt/pay/other.sh\n");
+    writeFileSync(join(folder, "named.timer"), "[Timer]\nOnCalendar=02:00\nUnit=elsewhere.service\n");
+    writeFileSync(join(folder, "elsewhere.service"), "[Service]\nExecStart=/opt/pay/bonus.sh\n");
+    writeFileSync(join(folder, "pay@london.timer"), "[Timer]\nOnCalendar=02:00\n");
+    writeFileSync(join(folder, "pay@.service"), "[Service]\nExecStart=/opt/pay/by-hand.sh %i\n");
+    writeFileSync(join(folder, "alone.timer"), "[Timer]\nOnCalendar=02:00\n");
+    const said = execFileSync(
+      "sh",
+      ["-c", `section() { printf '\\n== %s\\n' "$*"; }; ${userTimers(`echo ${home}`)}`],
+      {
+        encoding: "utf8",
+      },
+    );
+    const sections = said.split("\n== ").slice(1).sort();
+    expect(sections.map((one) => one.split("\n", 1)[0])).toEqual([
+      `unread alone.service of ${folder}/alone.timer`,
+      `user-timer ${folder}/named.timer`,
+      `user-timer ${folder}/pay.timer`,
+      `user-timer ${folder}/pay@london.timer`,
+    ]);
+    const started = sections.map((one) => /ExecStart=\/opt\/pay\/(\S+)/.exec(one)?.[1]);
+    expect(started).toEqual([undefined, "bonus.sh", "report.sh", "by-hand.sh"]);
+    expect(said).not.toMatch(/other\.sh/);
   });
 });
 
