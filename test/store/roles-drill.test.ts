@@ -6,6 +6,7 @@ import { jobSchedule } from "../../src/schedule/job-schedule.ts";
 import { digest } from "../../src/spec/digest.ts";
 import { sqlState } from "../../src/store/database.ts";
 import { haltDrills, liftDrillHalt } from "../../src/store/drill/drill-halt.ts";
+import { staleWritesSince } from "../../src/store/drill/drill-records.ts";
 import {
   beginDrillRun,
   endDrillRun,
@@ -119,6 +120,37 @@ test("what a deleted probe has alive is cancelled: what waits at once, what runs
   const deeds = "SELECT count(*)::integer FROM escapement.operation WHERE action = 'cancel'";
   expect(await owner.value(deeds)).toBe(3);
   expect(await applyProbe(db, probe(1, 2), digest(probe(1, 2)), deed)).toBe("revived");
+});
+
+test("while an attempt of an earlier drill lives no other begins: it would speak to the new witness", async () => {
+  const owner = await Bench.open();
+  const { db } = await owner.as("drill");
+  const jobs = [probe(1, 1)];
+  await installProbes(db, jobs, deed, leaseMs);
+  await owner.plan(await owner.job("drill/probe-1"), [await owner.at(-1_000)]);
+  await openDue(owner.db);
+  const executor = await owner.executor();
+  const claims = await owner.claim(executor);
+  expect(claims).toHaveLength(1);
+  // No time to wait in; of the same shape, it would not be busy.
+  await expect(installProbes(db, jobs, deed, -600_000)).rejects.toMatchObject({ code: "E_REFUSED" });
+  expect(await listJobs(db)).toEqual([]);
+  await owner.complete(executor, claims, "cancelled");
+  await installProbes(db, jobs, deed, leaseMs);
+  expect((await owner.job("drill/probe-1")).state).toBe("active");
+});
+
+test("stale writes of an earlier drill are none of this one's", async () => {
+  const owner = await Bench.open();
+  const { db } = await owner.as("drill");
+  const [jobId, since] = [7, await owner.at(-60_000)];
+  for (const fire of [-90_000, -30_000])
+    await owner.db.query(
+      `INSERT INTO escapement.stale_write (job_id, fire_time, shard_no, owner, fence_token, what)
+       VALUES ($1, $2, 0, gen_random_uuid(), 1, 'success')`,
+      [jobId, await owner.at(fire)],
+    );
+  expect(await staleWritesSince(db, [jobId], since)).toBe(1);
 });
 
 test("a probe that nobody deleted is not cancelled, nor is a job of anybody else", async () => {

@@ -227,8 +227,17 @@ audit() {
   done
   if [ -e "$work/current" ]; then echo "residue lock run $(cat "$work/current") is on"; fi
   own_units | sed 's/^/residue unit /'
-  command -v nft >/dev/null || echo 'unseen nft-table: nft is not installed'
-  command -v systemctl >/dev/null || echo 'unseen units: there is no systemctl'
+  if ! command -v nft >/dev/null; then
+    echo 'unseen nft-table: nft is not installed'
+  elif has_capability 12 && ! nft list tables >/dev/null 2>&1; then
+    # Whoever has no right to ask could not have made one, either.
+    echo 'unseen nft-table: nft does not answer'
+  fi
+  if ! command -v systemctl >/dev/null; then
+    echo 'unseen units: there is no systemctl'
+  elif ! systemctl show -p Version --value 2>/dev/null | grep -q .; then
+    echo 'unseen units: systemd does not answer'
+  fi
   last=$(find "$work" -mindepth 1 -maxdepth 1 -type d -name '*-*-*-*-*' -printf '%T@ %f\n' 2>/dev/null | sort -n | tail -n 1 | cut -d ' ' -f 2)
   if [ -n "$last" ] && load_run "$last"; then
     residue_of_run | sed 's/^/residue /'

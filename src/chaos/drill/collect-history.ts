@@ -54,8 +54,8 @@ const earlySlackMs = 2_000;
 const otherMarginMs = 5_000;
 
 export async function collectHistory(question: HistoryQuestion): Promise<CollectedHistory> {
-  const { db, definition, variant, witness, probes, fault, struck, startedAt } = question;
-  const records = ownRecords(question);
+  const { db, definition, variant, probes, fault, struck, startedAt } = question;
+  const { records, witness } = ownPart(question);
   const others = await recordedJobs(db, probeNamespace, true, startedAt);
   const span = { from: startedAt, to: new Date(records.readAt.getTime() - otherMarginMs) };
   const otherRecords = await readDrillRecords(
@@ -104,16 +104,37 @@ export async function collectHistory(question: HistoryQuestion): Promise<Collect
   return { history, hit, leftOut };
 }
 
-/** The plan that an earlier drill had for the same job, and that was taken back, is none of this one's. */
-function ownRecords({ records, probes }: HistoryQuestion): DrillRecords {
+/**
+ * The plan that an earlier drill had for the same job, and that was taken back, is none of this one's; nor is
+ * what an attempt of it still said to a witness at the same port. What is of no job that we know stays: it is wrong.
+ */
+function ownPart({
+  records,
+  witness,
+  probes,
+}: HistoryQuestion): Pick<HistoryQuestion, "records" | "witness"> {
   const knownSince = new Map(probes.map(({ job, knownSince: since }) => [job, since.getTime()]));
-  const own = ({ job, fireTime }: { readonly job: string; readonly fireTime: Date }) =>
-    fireTime.getTime() > (knownSince.get(job) ?? Number.POSITIVE_INFINITY);
+  const isAfter = ({ job, fireTime }: OfAFire, otherwise: number) =>
+    Number(new Date(fireTime)) > (knownSince.get(job) ?? otherwise);
+  const own = (one: OfAFire) => isAfter(one, Number.POSITIVE_INFINITY);
+  const said = (one: OfAFire) => isAfter(one, Number.NEGATIVE_INFINITY);
   return {
-    readAt: records.readAt,
-    executions: records.executions.filter(own),
-    attempts: records.attempts.filter(own),
+    records: {
+      readAt: records.readAt,
+      executions: records.executions.filter(own),
+      attempts: records.attempts.filter(own),
+    },
+    witness: {
+      effects: witness.effects.filter(said),
+      refusals: witness.refusals.filter(said),
+      sightings: witness.sightings.filter(said),
+    },
   };
+}
+
+interface OfAFire {
+  readonly job: string;
+  readonly fireTime: string | Date;
 }
 
 /** Attempts of these incarnations that had begun and not ended at the instant. */

@@ -9,6 +9,7 @@ import type { Verdict } from "../checker.ts";
 import type { FindingClass } from "../checkers/finding.ts";
 import { clocksThatAreOff } from "./culprit.ts";
 import type { ClockPoint, DrillFailure, DrillMeasures, HostAudit } from "./drill-report.ts";
+import type { SeenHost } from "./watched-host.ts";
 
 export interface ConclusionQuestion {
   readonly variant: DrillVariant;
@@ -38,6 +39,7 @@ export function conclude(question: ConclusionQuestion): Conclusion {
   const unknown = [...doubts, ...unproven.map((proof) => `not proven: ${proof}`)];
   if (!question.restored)
     failures.push({ class: "not-restored", detail: "the host did not say that it was restored" });
+  if (audits.length === 0) unknown.push("no host was audited");
   for (const { host, residue, unseen } of audits) {
     for (const { what, detail } of residue)
       failures.push({ class: "residue", detail: `${host}: ${what}: ${detail}` });
@@ -111,6 +113,19 @@ export function culpritsOf(comparisons: readonly (readonly ClockPoint[])[]): str
   }
   const [winner] = [...votes].sort((a, b) => b[1] - a[1]);
   return winner ? winner[0].split(",") : [];
+}
+
+/**
+ * The target's clock as the last look showed it, but for what the look may be wrong by.
+ * @returns null where nobody has looked since the restore
+ */
+export function offsetAfterMs(
+  seen: Pick<SeenHost, "atMs" | "offsetMs" | "uncertaintyMs"> | undefined,
+  restoredAtMs: number | null,
+): number | null {
+  if (!seen || restoredAtMs === null || seen.atMs <= restoredAtMs) return null;
+  const { offsetMs, uncertaintyMs } = seen;
+  return offsetMs === 0 ? 0 : Math.sign(offsetMs) * Math.max(0, Math.abs(offsetMs) - uncertaintyMs);
 }
 
 /** From the fault until other attempts had begun for all that it hit; null when some never did. */

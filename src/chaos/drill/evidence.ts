@@ -99,6 +99,8 @@ export class EvidenceBook {
   }
 
   #noteUnit({ fault }: DrillOrder, was: UnitState, is: UnitState): void {
+    // The host's program says so where systemd did not tell it anything.
+    if (is.active === "unknown") return;
     const gone = `main process ${was.mainPid}, now ${is.mainPid || "none"}`;
     if (was.mainPid > 0 && is.mainPid !== was.mainPid) this.note("process-gone", "controller", gone);
     if (is.active !== "active") this.note("unit-down", "controller", is.active);

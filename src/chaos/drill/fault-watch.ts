@@ -7,7 +7,7 @@
  *                └── halt (abort rule, person, stop switch) ──▲
  *   lost: the host did not say what became of it
  */
-import { messageOf } from "../../base/errors.ts";
+import { isEscapementError, messageOf } from "../../base/errors.ts";
 import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { type ClusterSample, sampleCluster } from "../../store/drill/drill-sample.ts";
 import type { DrillEvent } from "../host/drill-host.ts";
@@ -92,7 +92,9 @@ export class FaultWatch {
       this.#backlog = sample.backlog;
       return sample;
     } catch (error) {
-      if (this.#faultAtMs !== null) book.note("store-gone", "controller", messageOf(error));
+      // A store that answers, be it with an error, is there.
+      const gone = isEscapementError(error) && error.code === "E_STORE_UNAVAILABLE";
+      if (gone && this.#faultAtMs !== null) book.note("store-gone", "controller", messageOf(error));
       return undefined;
     }
   }

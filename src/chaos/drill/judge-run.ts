@@ -2,7 +2,7 @@
 import type { DrillRecords } from "../../store/drill/drill-records.ts";
 import { judge } from "../checker.ts";
 import { collectHistory } from "./collect-history.ts";
-import { conclude, culpritsOf, executorTakeoverMs } from "./conclude.ts";
+import { conclude, culpritsOf, executorTakeoverMs, offsetAfterMs } from "./conclude.ts";
 import type { DrillCourse } from "./drill-course.ts";
 import type { DrillLoad } from "./drill-load.ts";
 import type { DrillMeasures, DrillResult } from "./drill-report.ts";
@@ -104,7 +104,6 @@ function measure(
   const since = (ms: number | null | undefined, fromMs: number | null | undefined) =>
     ms == null || fromMs == null ? null : Math.max(0, ms - fromMs);
   const seen = hosts.find(({ name }) => name === target?.host)?.last;
-  const offset = seen?.offsetMs ?? null;
   return {
     takeoverMs:
       faultAtMs === null
@@ -113,9 +112,7 @@ function measure(
           ? executorTakeoverMs(hit, records.attempts, faultAtMs)
           : since(watch?.leaderMovedAtMs, faultAtMs),
     restartedMs: since(watch?.restartedAtMs, order?.keepDown ? fault?.restoredAtMs : faultAtMs),
-    // What the comparison itself may be wrong by is nobody's fault.
-    offsetAfterMs:
-      offset === null ? null : Math.sign(offset) * Math.max(0, Math.abs(offset) - seen!.uncertaintyMs),
+    offsetAfterMs: offsetAfterMs(seen, fault?.restoredAtMs ?? null),
     culprits: culpritsOf(watch?.comparisons ?? []),
     staleWritesRefused: load.witness.refusals.filter(({ reason }) => reason === "stale").length,
   };

@@ -135,12 +135,12 @@ async function lookAt(question: PreflightQuestion, host: WatchedHost): Promise<P
     );
     const free = Object.entries(look.freeBytes);
     const low = free.filter(([, bytes]) => bytes < definition.abort.freeBelowBytes);
-    if (fault.kind !== "fill-disk" && free.length > 0)
+    if (fault.kind !== "fill-disk")
       items.push(
         item(
           `${host.name} has free disk`,
-          low.length === 0,
-          free.map(([path, bytes]) => `${path}: ${bytes} bytes free`).join(", "),
+          free.length > 0 && low.length === 0,
+          free.map(([path, bytes]) => `${path}: ${bytes} bytes free`).join(", ") || "it does not say",
         ),
       );
     return items;

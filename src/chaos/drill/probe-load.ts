@@ -14,7 +14,7 @@ import type { DrillDefinition, DrillVariant } from "../../spec/drill-definition.
 import type { JobDefinition, ResourceClass } from "../../spec/job-definition.ts";
 import type { Database, Queryable } from "../../store/database.ts";
 import { probeNamespace } from "../../store/drill/drill-sample.ts";
-import { applyProbe, cancelDeletedProbes, endProbe } from "../../store/drill/probe-job.ts";
+import { applyProbe, cancelDeletedProbes, endProbe, liveProbes } from "../../store/drill/probe-job.ts";
 import { listJobs } from "../../store/job.ts";
 import type { Deed } from "../../store/operation.ts";
 
@@ -91,7 +91,8 @@ export function probeJobs(
 }
 
 /**
- * Applies the probe jobs. What an earlier drill left is removed first.
+ * Applies the probe jobs. What an earlier drill left is removed first, and waited for until it has ended: its
+ * attempts would speak to the new witness where that listens at the same port.
  * @param leaseMs of executors: what one runs that was cancelled ends with its lease, where nobody can kill it
  */
 export async function installProbes(
@@ -102,17 +103,20 @@ export async function installProbes(
 ): Promise<void> {
   await removeProbes(db, deed);
   const until = monotonicMs() + leaseMs + marginMs;
-  for (const job of jobs) {
-    while ((await applyProbe(db, job, digest(job), deed)) === "busy") {
-      // Shards of an earlier drill are still on their way out.
-      if (monotonicMs() >= until)
-        throw new EscapementError("E_REFUSED", {
-          what: `shards of an earlier drill of ${job.namespace}/${job.name} are still alive`,
-          hint: "wait until they have ended, then run the drill again",
-        });
-      await sleep(500);
-    }
+  while ((await liveProbes(db)) > 0) {
+    if (monotonicMs() >= until) throw stillAlive("jobs");
+    await sleep(500);
   }
+  for (const job of jobs)
+    if ((await applyProbe(db, job, digest(job), deed)) === "busy")
+      throw stillAlive(`${job.namespace}/${job.name}`);
+}
+
+function stillAlive(what: string): EscapementError {
+  return new EscapementError("E_REFUSED", {
+    what: `shards of an earlier drill's ${what} are still alive`,
+    hint: "wait until they have ended, then run the drill again",
+  });
 }
 
 /** No more fires; what has come due still runs. */

@@ -76,7 +76,7 @@ export async function runDrill(options: RunDrillOptions): Promise<DrillResult> {
 }
 
 async function finish(
-  { db, person, controller }: RunDrillOptions,
+  { db, person, controller, say }: RunDrillOptions,
   runId: string,
   lease: RunLease,
   course: DrillCourse,
@@ -89,10 +89,17 @@ async function finish(
     if (isEscapementError(error) && error.code === "E_DRILL_REFUSED" && !course.begun) refused = error;
     result = await course.broken(messageOf(error), { told: refused !== undefined });
   }
-  const { report } = result;
   const deadline = monotonicMs() + endPatienceMs;
   try {
-    await whileAway(() => removeProbes(db, { person, reason: `end of drill ${runId}` }), deadline);
+    const remove = () => removeProbes(db, { person, reason: `end of drill ${runId}` });
+    await whileAway(remove, deadline).catch((error) => {
+      if (isEscapementError(error) && error.code === "E_STORE_UNAVAILABLE") throw error;
+      // What a drill has found is not lost for that; the next one removes them, or does not begin.
+      const why = `its probes could not be removed: ${messageOf(error)}`;
+      say(why);
+      result = withDoubt(result, why);
+    });
+    const { report } = result;
     const summary = {
       ...(refused && { refused: true }),
       variant: report.variant,
@@ -114,4 +121,18 @@ async function finish(
   }
   if (refused) throw refused;
   return result;
+}
+
+/** The same result, but never a pass. */
+export function withDoubt({ report, history }: DrillResult, doubt: string): DrillResult {
+  const { verdict, reason } = report;
+  return {
+    report: {
+      ...report,
+      unknown: [...report.unknown, doubt],
+      ...(verdict === "pass" && { verdict: "unknown", reason: doubt }),
+      ...(verdict === "unknown" && { reason: `${reason}; ${doubt}` }),
+    },
+    history,
+  };
 }

@@ -115,14 +115,14 @@ export async function unfinishedWork(
   return rows[0]!;
 }
 
-/** Writes that the store's fence refused since, of these jobs. */
+/** Writes that the store's fence refused since, of these jobs' fires since. */
 export async function staleWritesSince(
   db: Queryable,
   jobIds: readonly number[],
   since: Date,
 ): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    "SELECT count(*)::integer AS count FROM escapement.stale_write WHERE job_id = ANY ($1) AND at >= $2",
+    "SELECT count(*)::integer AS count FROM escapement.stale_write WHERE job_id = ANY ($1) AND at >= $2 AND fire_time >= $2",
     [jobIds, since],
   );
   return rows[0]!.count;

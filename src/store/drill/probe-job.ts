@@ -3,7 +3,7 @@
  * the role `escapement_drill` has no right to write to jobs otherwise.
  */
 import type { JobDefinition } from "../../spec/job-definition.ts";
-import { type Database, sqlState } from "../database.ts";
+import { type Database, type Queryable, sqlState } from "../database.ts";
 import type { Deed } from "../operation.ts";
 import { probeNamespace } from "./drill-sample.ts";
 
@@ -55,6 +55,16 @@ export async function cancelDeletedProbes(db: Database, deed: Deed): Promise<num
   let running = 0;
   for (const { jobId, fireTime } of rows) running += await cancelOne(db, jobId, fireTime, deed);
   return running;
+}
+
+/** Executions of probe jobs that have not ended, of deleted ones, too. */
+export async function liveProbes(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM escapement.execution_live l JOIN escapement.job j USING (job_id)
+     WHERE j.namespace = $1`,
+    [probeNamespace],
+  );
+  return rows[0]!.count;
 }
 
 async function cancelOne(

@@ -1,7 +1,7 @@
 /** From what was seen to the verdict. */
 import { describe, expect, it } from "vitest";
 import type { Verdict } from "../../../src/chaos/checker.ts";
-import { type ConclusionQuestion, conclude } from "../../../src/chaos/drill/conclude.ts";
+import { type ConclusionQuestion, conclude, offsetAfterMs } from "../../../src/chaos/drill/conclude.ts";
 import { variantOf } from "./drill-scene.ts";
 
 const rules = { allowedFailures: [], refusedStaleWrites: 0, culpritNamed: false, takeoverWithinMs: 30_000 };
@@ -78,5 +78,29 @@ describe("a conclusion", () => {
     expect(
       conclude({ ...clean, audits: [{ host: "sched-1", residue: [], unseen: ["disk"] }] }),
     ).toMatchObject({ verdict: "unknown", failures: [] });
+  });
+
+  it("is unknown when nobody looked for what is left", () => {
+    expect(conclude({ ...clean, audits: [] })).toMatchObject({
+      verdict: "unknown",
+      unknown: ["no host was audited"],
+    });
+  });
+});
+
+describe("the target's clock after the restore", () => {
+  const seen = { atMs: 5_000, offsetMs: -340, uncertaintyMs: 40 };
+
+  it("is off by what it was seen to be, but for what the look may be wrong by", () => {
+    expect(offsetAfterMs(seen, 4_000)).toBe(-300);
+    expect(offsetAfterMs({ ...seen, offsetMs: 30 }, 4_000)).toBe(0);
+  });
+
+  it.each([
+    ["the last look is from before it", seen, 6_000],
+    ["it was never looked at", undefined, 4_000],
+    ["nobody knows when it was restored", seen, null],
+  ])("was not seen when %s", (_, last, restoredAtMs) => {
+    expect(offsetAfterMs(last, restoredAtMs)).toBeNull();
   });
 });

@@ -178,6 +178,18 @@ describe("a unit that was started again", () => {
   });
 });
 
+it("a unit that systemd said nothing of shows nothing", async () => {
+  const { book } = bookAt();
+  const state = { active: "active", mainPid: 7, processState: "S", restarts: 0 };
+  const unsaid = { active: "unknown", mainPid: 0, processState: "-", restarts: 0 };
+  book.noteLook(
+    orderOf("kill"),
+    await host("sched-1", { units: { [unit]: state } }, { units: { [unit]: unsaid } }),
+    [],
+  );
+  expect(book.list).toEqual([]);
+});
+
 function sample(node: string, epoch: number, alive: boolean): ClusterSample {
   return {
     ...{ now: new Date(0), backlog: 0, staleWrites: 0, schedulers: [], executors: [] },

@@ -1,37 +1,10 @@
 /** The host's program as text: parts of it run in dash, as they run on a host, without a host. */
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
 import fc from "fast-check";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readEvent } from "../../../src/chaos/host/read-answer.ts";
 import { drillProgram } from "../../../src/provision/profile/features/drill-program.ts";
-
-const folder = mkdtempSync(join(tmpdir(), "escapement-drill-program-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const parts = "profiles/files/drill";
-const beforeVerbs = readdirSync(parts)
-  .sort()
-  .filter((name) => !name.startsWith("90-"))
-  .map((name) => readFileSync(join(parts, name), "utf8"))
-  .join("");
-
-let count = 0;
-/** Runs a script after the functions of the program, with its folders below a temporary one. */
-function run(script: string): { text: string; code: number | null } {
-  count += 1;
-  const own = join(folder, String(count));
-  execFileSync("mkdir", ["-p", join(own, "settings"), join(own, "run/r"), join(own, "kept/runs/r")]);
-  const moved = `own=${own}\nsettings=$own/settings kept=$own/kept work=$own/run id=r run=$own/run/r\n`;
-  writeFileSync(join(own, "run/r/events"), "");
-  writeFileSync(join(own, "script"), `${beforeVerbs}\n${moved}${script}`);
-  const { stdout, stderr, status } = spawnSync("sh", [join(own, "script")], { encoding: "utf8" });
-  return { text: `${stdout}${stderr}`.trim(), code: status };
-}
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+import { quoted, run } from "./program-script.ts";
 
 test("one program, of every part, that a POSIX shell accepts", () => {
   expect(drillProgram().startsWith("#!/bin/sh\n")).toBe(true);
@@ -43,38 +16,6 @@ test("it says nowhere that a whole rule set, or another's qdisc, goes", () => {
   const code = drillProgram().replace(/^\s*#.*$/gm, "");
   for (const never of [/flush ruleset/, /\btc\b/, /pkill|killall|pgrep/, /sysrq/, /hwclock/, /timedatectl/])
     expect(code).not.toMatch(never);
-});
-
-test.each([
-  ["a connection", "echo tried", "answers"],
-  ["a refusal", "echo tried; echo 'bash: connect: Connection refused'; return 1", "answers"],
-  ["silence", "echo tried; return 124", "silent"],
-  [
-    "nobody at that address any more",
-    "echo tried; echo 'bash: connect: No route to host'; return 1",
-    "silent",
-  ],
-  ["no way out of here", "echo tried; echo 'bash: connect: Network is unreachable'; return 1", "unknown"],
-  ["it never came to try", "return 124", "unknown"],
-  ["there is no bash", "return 127", "unknown"],
-])("a peer, and how a connection to it ended: %s", (_, tried, answer) => {
-  const { text } = run(`timeout() { ${tried}; }\nreach reach=10.0.0.1,22`);
-  expect(text).toBe(`reach 10.0.0.1,22 ${answer}`);
-});
-
-test("a peer of this machine is really tried, and what is no peer is not", async () => {
-  const server = createServer((socket) => socket.destroy());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  try {
-    const peers = [`127.0.0.1,${port}`, "127.0.0.1,ssh", ",22", "127.0.0.1"];
-    const { text } = run(`look ${peers.map((peer) => quoted(`reach=${peer}`)).join(" ")}`);
-    expect(text.split("\n")).toEqual(
-      peers.map((peer, nth) => `reach ${peer} ${nth === 0 ? "answers" : "unknown"}`),
-    );
-  } finally {
-    server.close();
-  }
 });
 
 test("an event is a line of JSON whatever its values hold", () => {
