@@ -46,8 +46,8 @@ describe("item 2 on hosts", () => {
     ],
     [
       "a timer of a user",
-      { "user-timer /home/pay/.config/systemd/user/pay.timer": "[Service]\nExecStart=/opt/pay/report.sh\n" },
-      /user-timer \/home\/pay\/\.config\/systemd\/user\/pay\.timer starts pay\/report/,
+      { "user-timer /srv/pay/.config/systemd/user/pay.timer": "[Service]\nExecStart=/opt/pay/report.sh\n" },
+      /user-timer \/srv\/pay\/\.config\/systemd\/user\/pay\.timer starts pay\/report/,
     ],
     [
       "our own command",
