@@ -85,7 +85,8 @@ async function item6(job: string) {
   return item!.results.find(({ scope }) => scope.name === job)!;
 }
 
-describe("checklist rehearse", () => {
+// Every step starts the program; the limit only stops a hang.
+describe("checklist rehearse", { timeout: 240_000 }, () => {
   it("of the example that computes anew: 0, recorded, and item 6 passes; of the one that adds up: 1, and it fails", async () => {
     const applied = await escapement(
       "jobs",
