@@ -50,11 +50,41 @@ describe("item 10", () => {
       "fail",
       /exec-1 and exec-2 are 120 ms apart/,
     ],
+    [
+      "two processes of one host differ",
+      `UPDATE escapement.executor SET host = 'exec-1', offset_ms = CASE node WHEN 'executor-1' THEN -60 ELSE 60 END`,
+      "exec-1",
+      "unknown",
+      /differ by 120 ms on one clock/,
+    ],
+    [
+      "a process of a host whose clock another one sees within the limit says it is off",
+      `UPDATE escapement.executor SET host = 'exec-1', offset_ms = CASE node WHEN 'executor-1' THEN 320 ELSE 10 END`,
+      "exec-1",
+      "unknown",
+      /executor-1 says \+320\.0 ms, but executor executor-2 on the same host 10\.0 ms/,
+    ],
+    [
+      "every process of a host says that it is off",
+      `UPDATE escapement.executor SET host = 'exec-1', offset_ms = CASE node WHEN 'executor-1' THEN 320 ELSE 290 END`,
+      "exec-1",
+      "fail",
+      /\+320.0 ms off/,
+    ],
     ["nobody measures", "DELETE FROM escapement.executor", "payments", "unknown", /no executor measures/],
   ])("%s", async (_, sql, scope, verdict, message) => {
     expect(await changed(clockOffset, sql, scope)).toMatchObject({
       verdict,
       message: expect.stringMatching(message),
+    });
+  });
+
+  it("does not call two processes of one host two clocks apart", async () => {
+    const oneHost = `UPDATE escapement.scheduler SET host = 'vm', offset_ms = 0;
+      UPDATE escapement.executor SET host = 'vm', offset_ms = CASE node WHEN 'executor-1' THEN -20 ELSE 300 END`;
+    expect(await changed(clockOffset, oneHost)).toMatchObject({
+      verdict: "pass",
+      message: expect.stringMatching(/all that measure are on vm/),
     });
   });
 
