@@ -120,7 +120,6 @@ async function scanJob(context: CheckContext, job: ResolvedJob): Promise<Result>
 
 /** Programs that change nothing of anybody's. */
 const harmless = /^(?:.*\/)?(?:true|echo|sleep|date|test)$/;
-
 const shells = /^(?:.*\/)?(?:ba|da|k|z)?sh$/;
 
 /** Words of a shell, and programs that only say something. */
@@ -225,11 +224,12 @@ async function rehearsalOf(
       todo,
       location,
     });
+  const left = rehearsal.ignored?.length ? `; not compared: ${rehearsal.ignored.join(", ")}` : "";
   if (rehearsal.verdict === "pass")
     return result(
       scope,
       "pass",
-      `a repeat changed nothing (${days(ageMs)} ago; the first run changed ${rehearsal.changed.join(", ")})`,
+      `a repeat changed nothing (${days(ageMs)} ago; the first run changed ${rehearsal.changed.join(", ")}${left})`,
       evidence,
       { location },
     );

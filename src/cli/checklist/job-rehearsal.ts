@@ -6,15 +6,16 @@
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { EscapementError } from "../../base/errors.ts";
+import { EscapementError, messageOf } from "../../base/errors.ts";
 import type { Attempt } from "../../executor/attempt.ts";
 import { attemptEnvironment } from "../../executor/attempt-environment.ts";
 import { jobSchedule } from "../../schedule/job-schedule.ts";
 import type { JobDefinition } from "../../spec/job-definition.ts";
 import { periodKey } from "../../spec/period.ts";
 import { shardCount } from "../../spec/shard-count.ts";
-import { digestTables, type TableDigest } from "../../store/checklist/table-digests.ts";
-import { Database } from "../../store/database.ts";
+import { digestTables, findColumns, type TableDigest } from "../../store/checklist/table-digests.ts";
+import { Database, sqlState } from "../../store/database.ts";
+import { refuseRealPlaces } from "./real-places.ts";
 
 export interface JobRehearsalOptions {
   readonly job: JobDefinition;
@@ -34,61 +35,100 @@ export interface RehearsalOutcome {
   readonly reason: string;
   readonly changed: readonly string[];
   readonly repeated: readonly string[];
+  /** `table.column` that was not compared. */
+  readonly ignored: readonly string[];
 }
 
 type Content = Record<string, TableDigest>;
 
-/** @throws E_REFUSED when the job would reach something real; E_STORE_UNAVAILABLE for the scratch database */
+/**
+ * @throws E_REFUSED when the job would reach something real; E_UNAVAILABLE for the scratch database;
+ *   E_BAD_VALUE when it is not there, or has no such column as one of `ignored`
+ */
 export async function rehearseJob(options: JobRehearsalOptions): Promise<RehearsalOutcome> {
-  refuseRealPlaces(options.job, options.replaced);
+  refuseRealPlaces(options.job, options.replaced, options.lookUrl);
   const db = new Database(options.lookUrl, {
     maxConnections: 1,
     applicationName: "escapement-rehearsal",
     queryTimeoutMs: 600_000,
   });
   try {
-    const empty = await digestTables(db, options.ignored);
-    const first = await runFire(options);
-    if (first !== null)
-      return { verdict: "unknown", reason: `the first run failed: ${first}`, changed: [], repeated: [] };
-    const once = await digestTables(db, options.ignored);
-    const changed = differences(empty, once);
-    if (changed.length === 0)
-      return {
-        verdict: "unknown",
-        reason: "the first run changed nothing, so a repeat shows nothing",
-        changed,
-        repeated: [],
-      };
-    const second = await runFire(options);
-    const repeated = differences(once, await digestTables(db, options.ignored));
-    if (repeated.length > 0)
-      return {
-        verdict: "fail",
-        reason: `the repeat changed ${repeated.join(", ")} again`,
-        changed,
-        repeated,
-      };
-    if (second !== null)
-      return { verdict: "fail", reason: `the repeat failed: ${second}`, changed, repeated };
-    return { verdict: "pass", reason: "the repeat changed nothing", changed, repeated };
+    const noStamps = await leftOut(db, options.ignored);
+    return { ...(await twice(db, options, noStamps)), ignored: options.ignored };
+  } catch (error) {
+    throw ofScratch(error);
   } finally {
     await db.end();
   }
 }
 
-/** An address that the job has in its environment is a real one, unless it was replaced by another. */
-function refuseRealPlaces(job: JobDefinition, replaced: Readonly<Record<string, string>>): void {
-  const real = Object.entries(job.environment).filter(
-    ([name, value]) =>
-      /^[a-z][a-z0-9+.-]*:\/\//i.test(value) && (replaced[name] === undefined || replaced[name] === value),
+async function twice(
+  db: Database,
+  options: JobRehearsalOptions,
+  noStamps: readonly string[],
+): Promise<Omit<RehearsalOutcome, "ignored">> {
+  const empty = await digestTables(db, options.ignored);
+  const first = await runFire(options);
+  if (first !== null)
+    return { verdict: "unknown", reason: `the first run failed: ${first}`, changed: [], repeated: [] };
+  const once = await digestTables(db, options.ignored);
+  const changed = differences(empty, once);
+  if (changed.length === 0)
+    return {
+      verdict: "unknown",
+      reason: "the first run changed nothing, so a repeat shows nothing",
+      changed,
+      repeated: [],
+    };
+  const second = await runFire(options);
+  const repeated = differences(once, await digestTables(db, options.ignored));
+  if (repeated.length > 0)
+    return { verdict: "fail", reason: `the repeat changed ${repeated.join(", ")} again`, changed, repeated };
+  if (second !== null) return { verdict: "fail", reason: `the repeat failed: ${second}`, changed, repeated };
+  if (noStamps.length > 0)
+    return {
+      verdict: "unknown",
+      reason: `not compared, and no stamp: ${noStamps.join(", ")}; the repeat changed nothing else`,
+      changed,
+      repeated,
+    };
+  return { verdict: "pass", reason: "the repeat changed nothing", changed, repeated };
+}
+
+/** Those of `--ignore` that hold no date or time: what is left out there may be money. */
+async function leftOut(db: Database, ignored: readonly string[]): Promise<readonly string[]> {
+  const found = await findColumns(db, ignored);
+  const missing = ignored.find((path) => !found.has(path));
+  if (missing !== undefined)
+    throw new EscapementError("E_BAD_VALUE", {
+      option: "--ignore",
+      value: missing,
+      expected: "a column of the scratch database",
+      hint: "write table.column, or schema.table.column outside of public",
+    });
+  return ignored.filter((path) => !found.get(path)!.isTime);
+}
+
+/** The scratch database is not the record store: the message says which of the two is meant. */
+function ofScratch(error: unknown): unknown {
+  if (!(error instanceof EscapementError) || error.code !== "E_STORE_UNAVAILABLE") return error;
+  const reason = error.cause === undefined ? error.message : messageOf(error.cause);
+  if (sqlState(error) === "3D000")
+    return new EscapementError(
+      "E_BAD_VALUE",
+      {
+        option: "--look",
+        value: "what it names",
+        expected: `there: ${reason}`,
+        hint: "make the scratch database first",
+      },
+      { cause: error },
+    );
+  return new EscapementError(
+    "E_UNAVAILABLE",
+    { what: `the scratch database does not answer: ${reason}`, hint: "check the URL of --look" },
+    { cause: error },
   );
-  if (real.length === 0) return;
-  const names = real.map(([name]) => name).join(", ");
-  throw new EscapementError("E_REFUSED", {
-    what: `${names} of the job would reach the real thing`,
-    hint: real.map(([name]) => `--set ${name}=…`).join(" "),
-  });
 }
 
 function differences(before: Content, after: Content): string[] {

@@ -5,7 +5,7 @@ import { ExitCode } from "../../base/exit-code.ts";
 import { parseInstant } from "../../base/instant.ts";
 import { defineCommand } from "../command.ts";
 import { personOf } from "../person.ts";
-import { type StoreOptions, withStoreOptions } from "../store-url.ts";
+import { requireUrl, type StoreOptions, withStoreOptions } from "../store-url.ts";
 import { paint, print, printJson, say } from "../terminal.ts";
 
 interface RehearseOptions extends StoreOptions {
@@ -35,7 +35,7 @@ export function buildRehearse(): Command {
         ExitCode.unavailable,
       ],
       notes:
-        "The scratch database is a copy of the one that the job writes to; making it is up to you. Every address in the\njob's environment must be replaced with --set, else the rehearsal is refused. The result is written into the\nrecord store, for item 6, unless --no-record is given. Run it where the job's program is.",
+        "The scratch database is a copy of the one that the job writes to; making it is up to you. Every address in the\njob's environment must be replaced with --set, by another place, else the rehearsal is refused; so it is when\n--look is another database than the one that --set names. The result is written into the record store, for\nitem 6, unless --no-record is given. Run it where the job's program is.",
     },
   )
     .argument("<job>", "namespace/name")
@@ -50,7 +50,7 @@ export function buildRehearse(): Command {
     .option("--fire-time <instant>", "the fire (default: the last one that is over)")
     .option(
       "--ignore <table.column>",
-      "a stamp that changes with every write; may be given more than once",
+      "a date or time that changes with every write; may be given more than once",
       also,
       [],
     )
@@ -65,12 +65,16 @@ export function buildRehearse(): Command {
     const { findFiles } = await import("../../spec/find-files.ts");
     const { findRepository } = await import("./repository.ts");
     const { sourceDigests } = await import("../../checklist/items/06-idempotent-writes.ts");
+    requireUrl(options.look, "--look");
     const read = await readJobFiles(paths, options.cluster);
     failOnProblems(read.problems);
     const label = name.includes("/") ? name : `default/${name}`;
     const job = read.jobs.find(({ definition }) => `${definition.namespace}/${definition.name}` === label);
     if (!job) throw new EscapementError("E_JOB_UNKNOWN", { job: name, suggestion: "" });
     const { root } = await findRepository((await findFiles(paths)).files, undefined);
+    // Before anything runs: a rehearsal that cannot be written down, or of sources that are edited meanwhile, is lost.
+    const sources = await sourceDigests(resolve(root), job);
+    if (options.record) await requireBook(options, label);
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     process.once("SIGTERM", () => stop.abort());
@@ -83,7 +87,7 @@ export function buildRehearse(): Command {
       signal: stop.signal,
       say: (line) => say(line),
     });
-    const rehearsal = { ...outcome, digest: job.digest, sources: await sourceDigests(resolve(root), job) };
+    const rehearsal = { ...outcome, digest: job.digest, sources };
     if (options.record) await record(options, label, rehearsal);
     process.exitCode = { pass: ExitCode.ok, fail: ExitCode.failed, unknown: ExitCode.unknown }[
       outcome.verdict
@@ -91,8 +95,16 @@ export function buildRehearse(): Command {
     if (options.json) return printJson({ job: label, ...rehearsal });
     const colour = { pass: paint.green, fail: paint.red, unknown: paint.yellow }[outcome.verdict];
     print(colour(`${label}: ${outcome.reason}`));
+    if (outcome.ignored.length > 0) print(`not compared: ${outcome.ignored.join(", ")}`);
     if (outcome.changed.length > 0) print(`the first run changed ${outcome.changed.join(", ")}`);
   });
+}
+
+/** The store is there, and knows the job. */
+async function requireBook(options: RehearseOptions, label: string): Promise<void> {
+  const { withStore } = await import("../store-url.ts");
+  const { requireJob } = await import("../../store/job.ts");
+  await withStore(options, (db) => requireJob(db, label));
 }
 
 async function record(

@@ -15,6 +15,8 @@ export interface JobRehearsal {
   /** Tables that the first run changed, and those that the repeat changed again. */
   readonly changed: readonly string[];
   readonly repeated: readonly string[];
+  /** `table.column` that was not compared. */
+  readonly ignored?: readonly string[];
 }
 
 export interface RehearsalRow {

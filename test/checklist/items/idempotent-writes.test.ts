@@ -76,6 +76,11 @@ describe("item 6", () => {
       verdict: "pass",
       message: expect.stringMatching(/a repeat changed nothing/),
     });
+    await note(bonus, { ignored: ["bonus.written_at"] });
+    expect(await of("pay/bonus")).toMatchObject({
+      verdict: "pass",
+      message: expect.stringMatching(/not compared: bonus\.written_at/),
+    });
     const edited = context((jobs) => Object.assign(jobs[0]!, { timeoutMs: 1 }));
     expect(await of("pay/bonus", edited)).toMatchObject({
       verdict: "unknown",
@@ -178,13 +183,13 @@ describe("a rehearsal", () => {
   });
   afterAll(() => scratch.drop());
 
-  const rehearse = (job: JobDefinition, replaced: Record<string, string>) =>
+  const rehearse = (job: JobDefinition, replaced: Record<string, string>, ignored: string[] = []) =>
     rehearseJob({
       job,
       replaced,
       lookUrl: scratch.url,
       fireTime: new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth(), 1, 2)),
-      ignored: [],
+      ignored,
       signal: new AbortController().signal,
       say: () => {},
     });
@@ -221,6 +226,40 @@ describe("a rehearsal", () => {
       });
     },
   );
+
+  it("counts a column that was left out only when it holds times", async () => {
+    const there = new Database(scratch.url, { maxConnections: 1 });
+    await there.query("CREATE TABLE paid (n integer PRIMARY KEY, pence bigint, at timestamptz)");
+    await there.query("INSERT INTO paid VALUES (1, 0, now())");
+    const write = (set: string): JobDefinition => ({
+      ...jobs.get("totals")!,
+      command: [
+        "node",
+        "--input-type=module",
+        "-e",
+        `import pg from "pg"; const c = new pg.Client(process.env.LEDGER_URL); await c.connect(); await c.query("${set}"); await c.end();`,
+      ],
+    });
+    const to = { LEDGER_URL: scratch.url };
+    const doubled = write(
+      "UPDATE paid SET pence = pence + 1; INSERT INTO paid VALUES (2) ON CONFLICT DO NOTHING",
+    );
+    expect(await rehearse(doubled, to, ["paid.pence"])).toMatchObject({
+      verdict: "unknown",
+      reason: expect.stringMatching(/not compared, and no stamp: paid\.pence/),
+      ignored: ["paid.pence"],
+    });
+    const stamped = write(
+      "UPDATE paid SET at = clock_timestamp(); INSERT INTO paid VALUES (3) ON CONFLICT DO NOTHING",
+    );
+    expect(await rehearse(stamped, to, ["public.paid.at"])).toMatchObject({
+      verdict: "pass",
+      ignored: ["public.paid.at"],
+    });
+    await expect(rehearse(stamped, to, ["paid.att"])).rejects.toThrow(/--ignore: paid\.att is not a column/);
+    await there.query("DROP TABLE paid");
+    await there.end();
+  });
 
   it("is refused while the job would reach the real thing; is unknown when the job fails", async () => {
     const totals = jobs.get("totals")!;

@@ -172,4 +172,50 @@ describe("checklist rehearse", { timeout: 240_000 }, () => {
       stdout: expect.stringMatching(/changed nothing, so a repeat/),
     });
   });
+
+  it("finds out before anything runs that nothing can be written down", async () => {
+    const words = [
+      ...["checklist", "rehearse", "finance/limit-check", folder],
+      ...["--set", `LEDGER_URL=${scratch.url}`, "--set", "PACE_MS=0", "--look", scratch.url],
+    ];
+    const unknown = await escapement(...words);
+    expect(unknown).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/there is no job finance\/limit-check/),
+    });
+    expect(unknown.stderr).not.toMatch(/shard 1 of/);
+    const url = new URL(store.url);
+    url.port = "1";
+    const gone = await escapement(...words, "--url", url.href);
+    expect(gone).toMatchObject({
+      code: 69,
+      stderr: expect.stringMatching(/the record store does not answer/),
+    });
+    expect(gone.stderr).not.toMatch(/shard 1 of/);
+  });
+
+  it("says which database is not there: the scratch, not the store", async () => {
+    const look = (url: string) =>
+      escapement(
+        ...["checklist", "rehearse", "rehearse/totals", "examples/rehearse", "--no-record"],
+        ...["--set", `LEDGER_URL=${url.startsWith("postgres") ? url : scratch.url}`, "--look", url],
+      );
+    expect(await look("nonsense")).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/--look: .*PostgreSQL URL/),
+    });
+    const missing = new URL(scratch.url);
+    missing.pathname = "/no_such_scratch";
+    expect(await look(missing.href)).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/--look: .*"no_such_scratch" does not exist/),
+    });
+    const closed = new URL(scratch.url);
+    closed.port = "1";
+    const silent = await look(closed.href);
+    expect(silent).toMatchObject({
+      code: 69,
+      stderr: expect.stringMatching(/the scratch database does not answer/),
+    });
+  });
 });
