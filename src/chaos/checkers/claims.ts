@@ -31,11 +31,11 @@ function orphanProblem(
   { mode, fireTime }: Obligation,
 ): string | undefined {
   const known = new Map(entry.attempts.map((attempt) => [attempt.fenceToken, attempt.attempt]));
-  const stranger = [...entry.effects, ...entry.sightings].find(
+  const stranger = [...entry.effects, ...entry.refusals, ...entry.sightings].find(
     (seen) => known.get(seen.fenceToken) !== seen.attempt,
   );
   if (stranger) {
-    const what = "payload" in stranger ? "an effect" : "a process";
+    const what = "payload" in stranger ? "an effect" : "reason" in stranger ? "a refusal" : "a process";
     return `${what} of attempt ${stranger.attempt}, token ${stranger.fenceToken}, which no record knows`;
   }
   const success = successOf(entry);

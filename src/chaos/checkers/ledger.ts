@@ -6,6 +6,7 @@ import {
   fireKey,
   type History,
   type Obligation,
+  type Refusal,
   type Sighting,
 } from "../history.ts";
 
@@ -14,6 +15,7 @@ export interface ShardEntry {
   readonly shardNo: number;
   readonly attempts: AttemptRecord[];
   readonly effects: Effect[];
+  readonly refusals: Refusal[];
   readonly sightings: Sighting[];
 }
 
@@ -55,7 +57,7 @@ export function buildLedger(history: History): Ledger {
     const { shards } = fireOf(of);
     let entry = shards.get(of.shardNo);
     if (!entry) {
-      entry = { shardNo: of.shardNo, attempts: [], effects: [], sightings: [] };
+      entry = { shardNo: of.shardNo, attempts: [], effects: [], refusals: [], sightings: [] };
       shards.set(of.shardNo, entry);
     }
     return entry;
@@ -65,11 +67,13 @@ export function buildLedger(history: History): Ledger {
   for (const item of history.executions ?? []) fireOf(item).executions.push(item);
   for (const item of history.attempts) shardOf(item).attempts.push(item);
   for (const item of history.effects) shardOf(item).effects.push(item);
+  for (const item of history.refusals) shardOf(item).refusals.push(item);
   for (const item of history.sightings) shardOf(item).sightings.push(item);
   for (const { shards } of fires.values()) {
     for (const entry of shards.values()) {
       entry.attempts.sort((a, b) => a.fenceToken - b.fenceToken || a.attempt - b.attempt);
       entry.effects.sort((a, b) => a.seq - b.seq);
+      entry.refusals.sort((a, b) => a.seq - b.seq);
       entry.sightings.sort((a, b) => a.seq - b.seq);
     }
   }

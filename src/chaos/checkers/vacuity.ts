@@ -2,6 +2,7 @@
  * Does a clean result mean anything? Collects the reasons why it does not. Any
  * reason makes the verdict unknown instead of pass.
  */
+import { fireKey, type Obligation } from "../history.ts";
 import { isClosed, type Ledger } from "./ledger.ts";
 
 /** @returns one sentence a reason; empty if a clean result is a pass. */
@@ -43,7 +44,7 @@ export function vacuityReasons(ledger: Ledger): string[] {
   return reasons;
 }
 
-/** Fires that had to run and whose time lies inside a proven fault. */
+/** Fires that had to run, or did though they need not have, and whose time lies inside a proven fault. */
 export function countObligationsInFault(ledger: Ledger): number {
   const { faults, obligations, readAt } = ledger.history;
   const spans = mergeSpans(
@@ -51,6 +52,7 @@ export function countObligationsInFault(ledger: Ledger): number {
   );
   const times = obligations
     .filter((item) => item.allowed !== "none" && !item.recordsOnly)
+    .filter((item) => item.allowed === "exactly-one" || wasRun(ledger, item))
     .map((item) => item.fireTime)
     .sort();
   let inside = 0;
@@ -60,6 +62,12 @@ export function countObligationsInFault(ledger: Ledger): number {
     if (i < spans.length && spans[i]![0] <= time) inside++;
   }
   return inside;
+}
+
+/** What was cancelled or skipped before it began tells nothing about the fault. */
+function wasRun({ fires }: Ledger, of: Obligation): boolean {
+  const shards = fires.get(fireKey(of))?.shards.values() ?? [];
+  return [...shards].some(({ attempts, effects }) => attempts.length + effects.length > 0);
 }
 
 type Span = [from: string, until: string];

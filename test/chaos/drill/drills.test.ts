@@ -1,5 +1,6 @@
 /** Drills against a sound cluster of local processes pass, each with its proof. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { judgeDrill } from "../../../src/chaos/judge-drill.ts";
 import { findClockLibrary } from "../../../src/lab/process-clock.ts";
 import type { DrillVariant } from "../../../src/spec/drill-definition.ts";
 import { type DrillScene, startScene } from "./drill-scene.ts";
@@ -32,6 +33,7 @@ describe("a sound cluster", () => {
     async (variant) => {
       const { report, history } = await scene.run(variant);
       expect(report).toMatchObject({ verdict: "pass", unknown: [], failures: [], unproven: [] });
+      expect(judgeDrill(history!, history)).toMatchObject({ outcome: "pass", unknown: [] });
       expect(history?.faults[0]?.proven).toBe(true);
       if (variant.target.role === "executor") expect(history?.faults[0]?.attemptsHit).toBeGreaterThan(0);
       // Nothing of the drill is left in the cluster.

@@ -110,6 +110,7 @@ describe("judge", () => {
   test.each([
     ["no history", "{}"],
     ["no JSON", "{"],
+    ["a key that is repeated", JSON.stringify(drilled()).replace(/}$/, ',"refusals":[]}')],
     ["an instant that does not exist", JSON.stringify({ ...drilled(), readAt: "2026-99-99T00:00:00.000Z" })],
     [
       "more shards than there are",
