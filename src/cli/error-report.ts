@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import { EscapementError, isEscapementError, messageOf } from "../base/errors.ts";
 import { ExitCode } from "../base/exit-code.ts";
 import { redact } from "../base/redact.ts";
+import { harmless } from "./terminal.ts";
 
 /**
  * Writes the error to standard error (as JSON when the command line asked for
@@ -24,7 +25,7 @@ export function reportError(thrown: unknown): ExitCode {
     if (error.at) lines.push(`  at ${error.at}`);
     if (error.hint) lines.push(`  hint: ${error.hint}`);
     if (process.argv.includes("--debug")) lines.push(stackOf(thrown));
-    process.stderr.write(`${lines.join("\n")}\n`);
+    process.stderr.write(`${harmless(lines.join("\n"))}\n`);
   }
   return error.exitCode;
 }

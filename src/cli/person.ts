@@ -1,7 +1,7 @@
 /** Who does something by hand, and why: both are written into the records. */
-import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { EscapementError } from "../base/errors.ts";
+import { userName } from "../base/user-name.ts";
 import type { Deed } from "../store/operation.ts";
 
 export interface DeedOptions {
@@ -25,5 +25,5 @@ export function deedOf(options: DeedOptions): Deed {
 /** Who is named, or who is logged in. @throws E_USAGE for a name without a word in it */
 export function personOf({ by }: Pick<DeedOptions, "by">): string {
   if (by?.trim() === "") throw new EscapementError("E_USAGE", { what: "--by names nobody" });
-  return by ?? process.env.SUDO_USER ?? userInfo().username;
+  return by ?? process.env.SUDO_USER ?? userName();
 }

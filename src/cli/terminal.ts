@@ -1,5 +1,6 @@
 /** How commands talk: data on standard output, talk on standard error, colour only where wanted. */
 import pc from "picocolors";
+import { cleaned } from "../base/cleaned.ts";
 
 const wantsColour =
   !process.argv.includes("--no-color") &&
@@ -15,14 +16,31 @@ export function printJson(document: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify({ schemaVersion: 1, ...document }, null, 2)}\n`);
 }
 
-/** Prints a line for people on standard output. */
+/** Prints one JSON document, with its schema version, on one line of standard output. */
+export function printJsonLine(document: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify({ schemaVersion: 1, ...document })}\n`);
+}
+
+/** Prints a line, or several, for people on standard output; see {@link harmless}. */
 export function print(line = ""): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${harmless(line)}\n`);
+}
+
+/** Ends of lines, tabs, and what {@link paint} writes: nothing that moves, hides or asks. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes start with ESC
+const ours = /(\n|\t|\x1b\[(?:[0-4]|2[2-4]|3[1-79]|9[0-7])m)/;
+
+/** Text for a terminal. Files and records of others may hold anything: what would steer it becomes blanks. */
+export function harmless(text: string): string {
+  return text
+    .split(ours)
+    .map((part, i) => (i % 2 === 1 && (wantsColour || part.length === 1) ? part : cleaned(part)))
+    .join("");
 }
 
 /** Says something about the work on standard error; silent with `--quiet`. */
 export function say(line: string): void {
-  if (!process.argv.includes("--quiet")) process.stderr.write(`${line}\n`);
+  if (!process.argv.includes("--quiet")) process.stderr.write(`${harmless(line)}\n`);
 }
 
 /**
@@ -31,9 +49,11 @@ export function say(line: string): void {
  */
 export function table(
   header: readonly string[],
-  rows: readonly (readonly string[])[],
+  texts: readonly (readonly string[])[],
   screenWidth = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
 ): string {
+  // A cell is on one line, whatever is in it.
+  const rows = texts.map((row) => row.map((cell) => harmless(cell.replace(/[\n\t]+/g, " "))));
   const widths = header.map((name, i) => Math.max(width(name), ...rows.map((row) => width(row[i] ?? ""))));
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
   const line = (cells: readonly string[]) =>

@@ -6,7 +6,7 @@ import { defineCommand } from "./command.ts";
 import { reportError } from "./error-report.ts";
 import { durationOption } from "./parse-option.ts";
 import { type StoreOptions, withStore, withStoreOptions } from "./store-url.ts";
-import { print, printJson } from "./terminal.ts";
+import { print, printJson, printJsonLine } from "./terminal.ts";
 
 interface WatchOptions extends StoreOptions {
   readonly every: number;
@@ -61,9 +61,7 @@ export function build(): Command {
         ...(options.json
           ? {
               onPicture: (one) =>
-                options.once
-                  ? printJson(watchDocument(one))
-                  : print(JSON.stringify({ schemaVersion: 1, ...watchDocument(one) })),
+                options.once ? printJson(watchDocument(one)) : printJsonLine({ ...watchDocument(one) }),
               onAway: (error) => void reportError(error),
             }
           : {}),

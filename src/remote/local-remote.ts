@@ -1,7 +1,7 @@
 /** This machine as a host, without ssh: the same commands through a child process. */
 import { spawn } from "node:child_process";
-import { userInfo } from "node:os";
 import { EscapementError, messageOf } from "../base/errors.ts";
+import { userName } from "../base/user-name.ts";
 import { type CommandCarrier, type CommandContext, type CommandRequest, runCommand } from "./command-run.ts";
 import type { Connect, ExecRequest, ExecResult, Remote, RemoteTarget, UploadRequest } from "./remote.ts";
 import { loginShellLine } from "./shell-line.ts";
@@ -21,7 +21,7 @@ class LocalRemote implements Remote {
     this.host = target.host;
     this.#context = {
       host: target.host,
-      user: userInfo().username,
+      user: userName(),
       ...(sudoPassword !== undefined && { sudoPassword }),
       start: (script, forced) => this.#start(script, forced),
     };

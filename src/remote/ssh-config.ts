@@ -1,7 +1,8 @@
 /** The user's own ssh configuration, as `ssh -G` tells it: it fills in what the inventory leaves open. */
 import { execFile } from "node:child_process";
-import { homedir, userInfo } from "node:os";
+import { homedir } from "node:os";
 import { join } from "node:path";
+import { userName } from "../base/user-name.ts";
 import { defaultKnownHostsFiles } from "./known-hosts-files.ts";
 import type { RemoteTarget } from "./remote.ts";
 
@@ -96,7 +97,7 @@ export function withoutSsh(target: RemoteTarget): SshConfig {
   const keys = ["id_ed25519", "id_ecdsa", "id_rsa"].map((name) => join(homedir(), ".ssh", name));
   return {
     hostName: target.address,
-    user: userInfo().username,
+    user: userName(),
     port: 22,
     identityFiles: keys,
     knownHostsFiles: defaultKnownHostsFiles(),

@@ -1,6 +1,6 @@
 /** An Ansible inventory as a definition of ours: what of its variables is used, and for what. */
-import { userInfo } from "node:os";
 import { basename, dirname, resolve } from "node:path";
+import { userName } from "../base/user-name.ts";
 import { parseAnsibleIni } from "./ansible-inventory-ini.ts";
 import { type MergedHost, mergeHosts } from "./ansible-inventory-merge.ts";
 import type { AnsibleHost, AnsibleModel, AnsibleVariable } from "./ansible-inventory-model.ts";
@@ -117,7 +117,7 @@ class AnsibleReader {
       host: name,
       address,
       port: port ?? 22,
-      user: user ?? userInfo().username,
+      user: user ?? userName(),
       identityFiles: key === undefined ? [] : [localPath(key, this.#folder)],
       knownHostsFiles: known === undefined ? [] : [localPath(known, this.#folder)],
       jump: [],

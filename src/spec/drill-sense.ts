@@ -1,4 +1,5 @@
 /** What of a drill can make sense together: what a class stands for, and who can see what of a fault. Pure. */
+import { formatDuration } from "../base/duration.ts";
 import {
   type DrillClass,
   type DrillFault,
@@ -125,4 +126,18 @@ const leastObligations = 5;
 /** True where the checklist counts a pass of the class: such a pass may not overlook anything. */
 export function isCounted(stands: DrillClass): boolean {
   return mandatoryDrillClasses.some((name) => name === stands);
+}
+
+/** Why the cluster could never be found at rest in time; null when it can. */
+export function settleProblem({ minimum, quietReads, readEvery, deadline }: SettleQuestion): string | null {
+  if (minimum + (quietReads - 1) * readEvery < deadline) return null;
+  return `ends at deadline (${formatDuration(deadline)}) before ${quietReads} reads ${formatDuration(readEvery)} apart can follow minimum (${formatDuration(minimum)}): always unknown`;
+}
+
+/** All but the count in milliseconds. */
+interface SettleQuestion {
+  readonly minimum: number;
+  readonly quietReads: number;
+  readonly readEvery: number;
+  readonly deadline: number;
 }

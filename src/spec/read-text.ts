@@ -1,11 +1,14 @@
 /** Reads a definition file as text: UTF-8 or a problem that says where it is not. */
 import { isUtf8 } from "node:buffer";
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { messageOf } from "../base/errors.ts";
 import type { Problem } from "./problem.ts";
 
 /** A definition is written by people; whatever is larger is not one. */
 const maxFileBytes = 4 * 1024 * 1024;
+/** A named pipe is opened at once, and then seen to be none of ours, instead of waiting for whoever writes. */
+const readAtOnce = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** The text without its byte order mark, or what is wrong. Never throws. */
 export async function readText(file: string): Promise<{ text: string } | { problem: Problem }> {
@@ -14,7 +17,7 @@ export async function readText(file: string): Promise<{ text: string } | { probl
   });
   let bytes: Buffer;
   try {
-    const handle = await open(file, "r");
+    const handle = await open(file, readAtOnce);
     try {
       const { size, isFile } = await handle
         .stat()

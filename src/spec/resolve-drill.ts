@@ -9,7 +9,7 @@ import type {
   ResolvedDrill,
 } from "./drill-definition.ts";
 import type { DrillDocument, FaultDocument, HoldDocument, PassDocument } from "./drill-schema.ts";
-import { classProblem, isCounted, proofProblem, slackProblem } from "./drill-sense.ts";
+import { classProblem, isCounted, proofProblem, settleProblem, slackProblem } from "./drill-sense.ts";
 import { documentsOf, type LoadedDocument, loadFiles, loadText } from "./load.ts";
 import { compareProblems, formatPath, type Path, type Problem } from "./problem.ts";
 
@@ -61,6 +61,8 @@ export function resolveDrill(
     problems.push({ ...document.positionOf(path, what), path: formatPath(path), message });
   const slack = slackProblem(spec.class, spec);
   if (slack !== null) complain(["spec", slack[0]], slack[1]);
+  const restless = settleProblem(spec.settle);
+  if (restless !== null) complain(["spec", "settle"], restless);
   const written = spec.variants ?? [{ name: metadata.name }];
   const variants: DrillVariant[] = [];
   const names = new Set<string>();

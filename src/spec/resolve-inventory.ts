@@ -1,6 +1,7 @@
 /** An inventory document becomes a definition: defaults applied, settings merged, paths absolute, jumps looked up. */
-import { homedir, userInfo } from "node:os";
+import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { userName } from "../base/user-name.ts";
 import { closest } from "./closest.ts";
 import { parseHostAddress } from "./host-address.ts";
 import type { HostTarget, InventoryHost, Settings, SettingValue } from "./inventory-definition.ts";
@@ -101,7 +102,7 @@ function targetOf(host: HostSpec, { spec: { defaults }, folder }: Context): Host
     host: host.name,
     address: host.address,
     port: port ?? 22,
-    user: user ?? userInfo().username,
+    user: user ?? userName(),
     identityFiles: identity === undefined ? [] : [localPath(identity, folder)],
     knownHostsFiles:
       defaults.knownHostsFile === undefined ? [] : [localPath(defaults.knownHostsFile, folder)],

@@ -105,6 +105,12 @@ test.each([
   ["see: process-gone", "see: clock-offset", "a proof that never comes", "never shows"],
   ["for: 30s", "for: 20s", "a hold without fires enough", "at least 8 fire(s) come due in it"],
   ["hold: { for: 30s }", "hold: { times: 2 }", "half a hold", "must have `for`, or `times` and `of`"],
+  [
+    "hold: { for: 30s }",
+    "hold: { for: 30s }\nsettle: { minimum: 1h, deadline: 10s }",
+    "no time to come to rest",
+    "spec.settle ends at deadline (10s) before 2 reads 5s apart can follow minimum (1h): always unknown",
+  ],
   ["hold: { for: 30s }\n", "", "no hold", "spec has no hold"],
   [
     "kind: kill, restart: allowed",

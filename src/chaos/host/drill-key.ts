@@ -26,25 +26,30 @@ const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /**
  * Makes a key in `folder` (made with mode 0700): drill_ed25519, and beside it the public one.
- * @throws E_REFUSED where there is one already: hosts know it
+ * @throws E_REFUSED where there is one already: hosts know it; E_BAD_DATA where it cannot be written
  */
 export async function makeDrillKey(folder: string): Promise<DrillKey> {
-  makeFolder(folder, 0o700);
   const file = join(folder, fileName);
   const { privateKey } = generateKeyPairSync("ed25519");
   const seed = Buffer.from(privateKey.export({ format: "jwk" }).d as string, "base64url");
   const publicRaw = Buffer.from(privateKey.export({ format: "jwk" }).x as string, "base64url");
+  const publicKey = `${publicKeyLine(publicRaw)} ${comment}`;
   try {
+    makeFolder(folder, 0o700);
     await writeFile(file, privateKeyFile(seed, publicRaw), { mode: 0o600, flag: "wx" });
+    await writeFile(`${file}.pub`, `${publicKey}\n`, { mode: 0o644 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST")
+      throw new EscapementError(
+        "E_BAD_DATA",
+        { what: `cannot write ${file}: ${messageOf(error)}`, hint: "check the folder and its permissions" },
+        { cause: error },
+      );
     throw new EscapementError("E_REFUSED", {
       what: `there is a drill key already: ${file}`,
       hint: "use it, or take it away and tell every host of the new one with escapement apply",
     });
   }
-  const publicKey = `${publicKeyLine(publicRaw)} ${comment}`;
-  await writeFile(`${file}.pub`, `${publicKey}\n`, { mode: 0o644 });
   return { file, publicKey, privateKey, publicRaw };
 }
 

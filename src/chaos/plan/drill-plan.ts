@@ -46,6 +46,13 @@ export interface DrillPlan {
   readonly longestFaultMs: number;
 }
 
+/** The halt that is in force and the run that is on, as the records have them; null: none. */
+export interface DrillSwitches {
+  readonly halt: { readonly person: string; readonly reason: string } | null;
+  /** Abandoned: its controller is silent, and the next run ends it before it begins. */
+  readonly run: { readonly drill: string; readonly person: string; readonly abandoned: boolean } | null;
+}
+
 export interface PlanQuestion {
   readonly drill: ResolvedDrill;
   /** Only these; empty: all. */
@@ -54,11 +61,14 @@ export interface PlanQuestion {
   readonly hosts: readonly ClusterHost[];
   /** Undefined: the records were not asked, so nobody knows who leads. */
   readonly roles: ClusterRoles | undefined;
+  /** What keeps every drill from beginning. */
+  readonly switches?: DrillSwitches;
   /** Hosts of the command line. */
   readonly named: readonly string[];
 }
 
-export function planDrill({ drill, variants: wanted, leases, hosts, roles, named }: PlanQuestion): DrillPlan {
+export function planDrill(question: PlanQuestion): DrillPlan {
+  const { drill, variants: wanted, leases, hosts, roles, switches, named } = question;
   const { definition, digest } = drill;
   const chosen = definition.variants.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const variants = chosen.map((variant): VariantPlan => {
@@ -84,13 +94,30 @@ export function planDrill({ drill, variants: wanted, leases, hosts, roles, named
     digest,
     description: definition.description,
     before: beforeTexts(definition),
-    conditions: roles ? clusterItems(definition, roles) : null,
+    conditions: roles ? [...clusterItems(definition, roles), ...switchItems(switches)] : null,
     load: loadText(definition),
     abort: abortTexts(definition, chosen),
     variants,
     expectedMs: variants.reduce((sum, { times }) => sum + times.expectedMs, 0),
     longestFaultMs: Math.max(...variants.map(({ times }) => times.limitMs)),
   };
+}
+
+function switchItems(switches: DrillSwitches | undefined): PreflightItem[] {
+  if (!switches) return [];
+  const { halt, run } = switches;
+  return [
+    {
+      ...{ what: "drills are not halted", ok: halt === null, everywhere: true },
+      detail: halt ? `halted by ${halt.person}: ${halt.reason}` : "open",
+    },
+    {
+      ...{ what: "no other drill is on", ok: run === null || run.abandoned, everywhere: true },
+      detail: run
+        ? `${run.drill} of ${run.person} is${run.abandoned ? ", abandoned: a run ends it first" : ""}`
+        : "none is",
+    },
+  ];
 }
 
 export function beforeTexts({ steadyState }: DrillDefinition): string[] {

@@ -1,8 +1,8 @@
 /** `escapement drill halt`: every host restores at once, and no drill begins until `resume`. */
-import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { messageOf } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
+import { userName } from "../../base/user-name.ts";
 import { defineCommand } from "../command.ts";
 import { withInventoryOption } from "../inventory-file.ts";
 import { type StoreOptions, storeUrl, withStoreOptions } from "../store-url.ts";
@@ -26,9 +26,9 @@ export function buildHalt(): Command {
       "escapement drill halt -i inventory.yaml --cluster cluster.yaml",
       "escapement drill halt --reason 'real trouble' --json",
     ],
-    exitCodes: [ExitCode.ok, ExitCode.partial, ExitCode.badData, ExitCode.unavailable],
+    exitCodes: [ExitCode.ok, ExitCode.partial, ExitCode.unavailable],
     notes:
-      "Goes to all hosts in parallel and to the record store beside them: it works with the store down. Exit 3\nwhen some host, or the store, could not be told. Until escapement drill resume no drill begins.",
+      "Goes to all hosts in parallel and to the record store beside them: it works with the store down. Exit 3\nwhen some host, or the store, could not be told: also where the inventory or the key cannot be read and the store\nwas told all the same; 69 when nobody was. Until escapement drill resume no drill begins.",
   })
     .option("--reason <text>", "why; kept with the records", "halted by hand")
     .option("--by <person>", "who; default: your login, or SUDO_USER")
@@ -44,10 +44,11 @@ interface StoreAnswer {
 }
 
 async function halt(options: HaltOptions): Promise<void> {
-  const [hosts, store] = await Promise.all([tellHosts(options), tellStore(options)]);
-  const failed = hosts.filter(({ error }) => error !== null).length + (store.error === null ? 0 : 1);
-  if (failed > 0) process.exitCode = failed === hosts.length + 1 ? ExitCode.unavailable : ExitCode.partial;
-  if (options.json) return printJson({ hosts, store });
+  const [{ hosts, hostsError }, store] = await Promise.all([tellHosts(options), tellStore(options)]);
+  const told = [...hosts, store].filter(({ error }) => error === null).length;
+  if (told === 0) process.exitCode = ExitCode.unavailable;
+  else if (told <= hosts.length || hostsError !== null) process.exitCode = ExitCode.partial;
+  if (options.json) return printJson({ hosts, hostsError, store });
   const rows = hosts.map(({ host, halted, restoredMs, tookMs, error }) => [
     host,
     halted === null ? paint.red("unknown") : halted ? paint.yellow("restored") : "no drill was on",
@@ -55,18 +56,31 @@ async function halt(options: HaltOptions): Promise<void> {
     restoredMs === null || !halted ? "-" : `${Math.round(restoredMs)} ms`,
     error ?? "-",
   ]);
-  print(table(["host", "state", "answered in", "restored in", "trouble"], rows));
+  if (hostsError === null) print(table(["host", "state", "answered in", "restored in", "trouble"], rows));
+  else print(paint.red(`no host was told, so a drill that is on goes on: ${hostsError}`));
   if (store.error !== null)
     print(paint.red(`the record store was not told, so drills may still begin: ${store.error}`));
   else print(store.recorded ? "no drill begins until escapement drill resume" : "drills were halted before");
 }
 
-async function tellHosts(options: HaltOptions): Promise<HaltedHost[]> {
+interface HostsAnswer {
+  readonly hosts: readonly HaltedHost[];
+  /** Why there was no way to any of them: inventory, profiles or key. */
+  readonly hostsError: string | null;
+}
+
+/** Never throws: the store is told meanwhile, and what it said must be heard. */
+async function tellHosts(options: HaltOptions): Promise<HostsAnswer> {
   // Nothing that is wrong with the cluster file may keep the hosts from being told.
   const { cluster: _, ...rest } = options;
-  const hosts = await drilledHosts(rest);
-  const names = hosts.hosts.filter(({ parts }) => parts.length > 0).map(({ name }) => name);
-  return haltHosts(await openDoors(names, hosts, { ...options, connectTimeoutMs }));
+  try {
+    const hosts = await drilledHosts(rest);
+    const names = hosts.hosts.filter(({ parts }) => parts.length > 0).map(({ name }) => name);
+    const doors = await openDoors(names, hosts, { ...options, connectTimeoutMs });
+    return { hosts: await haltHosts(doors), hostsError: null };
+  } catch (error) {
+    return { hosts: [], hostsError: messageOf(error) };
+  }
 }
 
 async function tellStore(options: HaltOptions): Promise<StoreAnswer> {
@@ -80,7 +94,7 @@ async function tellStore(options: HaltOptions): Promise<StoreAnswer> {
       connectTimeoutMs,
       queryTimeoutMs: connectTimeoutMs,
     });
-    const person = options.by ?? process.env.SUDO_USER ?? userInfo().username;
+    const person = options.by ?? process.env.SUDO_USER ?? userName();
     return {
       recorded: await haltDrills(db, { person, reason: options.reason.trim() || "halted by hand" }),
       error: null,

@@ -1,9 +1,10 @@
 /** `escapement drill history`: the runs that the records know, and how fresh each class is. */
 import type { Command } from "commander";
 import { formatDuration } from "../../base/duration.ts";
+import { EscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import { formatInstant } from "../../base/instant.ts";
-import { mandatoryDrillClasses } from "../../spec/drill-definition.ts";
+import { drillClasses, mandatoryDrillClasses } from "../../spec/drill-definition.ts";
 import { defineCommand } from "../command.ts";
 import { countOption } from "../parse-option.ts";
 import { type StoreOptions, withStore, withStoreOptions } from "../store-url.ts";
@@ -45,12 +46,14 @@ export function buildHistory(): Command {
     const { readStoreTime } = await import("../../store/store-time.ts");
     await withStore(options, async (db) => {
       if (wanted !== undefined) return showRun(await requireRun(db, wanted), options.json === true);
+      const latest = await latestDrills(db);
+      if (options.class !== undefined) requireClass(options.class, latest);
       const runs = await listDrillRuns(db, {
         limit: options.limit,
         ...(options.class !== undefined && { class: options.class }),
         ...(options.drill !== undefined && { drill: options.drill }),
       });
-      const [latest, now] = [await latestDrills(db), await readStoreTime(db)];
+      const now = await readStoreTime(db);
       const classes = [...new Set([...mandatoryDrillClasses, ...latest.map((one) => one.class)])].map(
         (name) => {
           const found = latest.find((one) => one.class === name);
@@ -82,5 +85,17 @@ export function buildHistory(): Command {
       ]);
       print(table(["run", "started", "drill", "host", "by", "verdict", "why"], rows));
     });
+  });
+}
+
+/** Records may know a class that this version does not. @throws E_BAD_VALUE */
+function requireClass(name: string, latest: readonly { readonly class: string }[]): void {
+  const known = [...new Set<string>([...drillClasses, ...latest.map((one) => one.class)])];
+  if (known.includes(name)) return;
+  throw new EscapementError("E_BAD_VALUE", {
+    option: "--class",
+    value: name,
+    expected: "a class of drills",
+    hint: `there are: ${known.join(", ")}`,
   });
 }

@@ -1,6 +1,6 @@
 /** The plan of a run, with what the records say now where they answer. */
 import { isEscapementError, messageOf } from "../../base/errors.ts";
-import type { DrillPlan } from "../../chaos/plan/drill-plan.ts";
+import type { DrillPlan, DrillSwitches } from "../../chaos/plan/drill-plan.ts";
 import type { ClusterRoles } from "../../chaos/plan/drilled-cluster.ts";
 import type { ResolvedDrill } from "../../spec/drill-definition.ts";
 import { type StoreOptions, withStore } from "../store-url.ts";
@@ -13,24 +13,36 @@ export interface PlanWish {
   readonly named: readonly string[];
 }
 
-/** @returns the plan; without roles where no store was named or none answers, which is said */
+/**
+ * @returns the plan; without roles where no store was named, which is said
+ * @throws E_STORE_UNAVAILABLE for a store that was named and does not answer
+ */
 export async function makePlan(
   { drill, variants, named }: PlanWish,
   { hosts, leases }: DrilledHosts,
   store: StoreOptions,
 ): Promise<DrillPlan> {
   const { planDrill } = await import("../../chaos/plan/drill-plan.ts");
-  const roles = await rolesNow(store);
-  return planDrill({ drill, variants, leases, hosts, roles, named });
+  const { roles, ...now } = (await recordsNow(store)) ?? { roles: undefined };
+  return planDrill({ drill, variants, leases, hosts, roles, named, ...now });
 }
 
-async function rolesNow(store: StoreOptions): Promise<ClusterRoles | undefined> {
+interface RecordsNow {
+  readonly roles: ClusterRoles;
+  readonly switches: DrillSwitches;
+}
+
+async function recordsNow(store: StoreOptions): Promise<RecordsNow | undefined> {
   const { sampleCluster } = await import("../../store/drill/drill-sample.ts");
+  const { activeDrillHalt } = await import("../../store/drill/drill-halt.ts");
+  const { currentDrillRun } = await import("../../store/drill/drill-run.ts");
   try {
-    return await withStore(store, (db) => sampleCluster(db));
+    return await withStore(store, async (db) => ({
+      roles: await sampleCluster(db),
+      switches: { halt: await activeDrillHalt(db), run: await currentDrillRun(db) },
+    }));
   } catch (error) {
-    if (!isEscapementError(error)) throw error;
-    if (error.code !== "E_STORE_URL_MISSING" && error.code !== "E_STORE_UNAVAILABLE") throw error;
+    if (!isEscapementError(error) || error.code !== "E_STORE_URL_MISSING") throw error;
     say(`note: the records were not asked: ${messageOf(error)}`);
     return undefined;
   }

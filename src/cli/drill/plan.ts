@@ -22,8 +22,9 @@ export function buildPlan(): Command {
     ],
     exitCodes: [ExitCode.ok, ExitCode.refused, ExitCode.badData, ExitCode.unavailable],
     notes:
-      "Exit 4 when a run would be refused now: no host it may touch, or the cluster is not as it must be.\n" +
-      "Nothing is changed, no host is asked.",
+      "Exit 4 when a run would be refused now: no host it may touch, the cluster is not as it must be, drills are\n" +
+      "halted, or another one is on. Nothing is changed, no host is asked. Without a store the records are not asked\n" +
+      "either; one that is named and does not answer is exit 69.",
   })
     .argument("<name>", "a drill")
     .option("--variant <name...>", "only these variants")

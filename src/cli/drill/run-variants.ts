@@ -1,8 +1,9 @@
 /** Runs the variants of a drill in their order, tells what goes on, and keeps what they leave. */
 import { randomUUID } from "node:crypto";
-import { hostname, userInfo } from "node:os";
+import { hostname } from "node:os";
 import { isEscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
+import { userName } from "../../base/user-name.ts";
 import type { DrillResult } from "../../chaos/drill/drill-report.ts";
 import type { RunDrillOptions } from "../../chaos/drill/run-options.ts";
 import type { DrillVariant, ResolvedDrill } from "../../spec/drill-definition.ts";
@@ -10,7 +11,7 @@ import { Database } from "../../store/database.ts";
 import { checkSchema } from "../../store/migrate.ts";
 import { requireCluster } from "../cluster-file.ts";
 import { storeUrl } from "../store-url.ts";
-import { paint, print, say } from "../terminal.ts";
+import { paint, print, printJsonLine, say } from "../terminal.ts";
 import type { DrilledHosts } from "./cluster-hosts.ts";
 import { openDoors } from "./doors.ts";
 import { localAddressTowards } from "./local-address.ts";
@@ -56,13 +57,13 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
   try {
     await checkSchema(db);
     const who = {
-      person: options.by ?? process.env.SUDO_USER ?? userInfo().username,
+      person: options.by ?? process.env.SUDO_USER ?? userName(),
       version: process.env.ESCAPEMENT_VERSION ?? "0.0.0",
       controller: `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`,
     };
     const leftOut = scheduled ? await leftOutBecause(db, { ...scheduled, ...who, variants }) : null;
     if (leftOut !== null) {
-      if (options.json) print(JSON.stringify({ schemaVersion: 1, event: "left-out", reason: leftOut }));
+      if (options.json) printJsonLine({ event: "left-out", reason: leftOut });
       else print(`${paint.yellow("left out")}  ${drill.definition.name}: ${leftOut}`);
       return;
     }
@@ -127,10 +128,7 @@ async function commonOptions(
     trigger: scheduled ? "schedule" : "manual",
     signal: stop.first,
     hurry: stop.second,
-    say: (line) =>
-      options.json
-        ? print(JSON.stringify({ schemaVersion: 1, event: "progress", at: new Date(), line }))
-        : say(line),
+    say: (line) => (options.json ? printJsonLine({ event: "progress", at: new Date(), line }) : say(line)),
   };
 }
 
@@ -145,13 +143,13 @@ async function runOne(options: RunDrillOptions, cli: DrillRunOptions): Promise<O
     // Preflight said no to this variant; anything else concerns them all.
     if (!isEscapementError(error) || error.code !== "E_DRILL_REFUSED") throw error;
     const { message: reason, hint } = error;
-    if (cli.json) print(JSON.stringify({ schemaVersion: 1, event: "refused", variant: title, reason, hint }));
+    if (cli.json) printJsonLine({ event: "refused", variant: title, reason, hint });
     else print(`${paint.yellow("refused")}  ${title}: ${reason}\n  ${hint}`);
     return "refused";
   }
   const files = await writeRunFiles(runFolder(cli.inventory, cli.out, runId), result);
   const { verdict, reason } = result.report;
-  if (cli.json) print(JSON.stringify({ schemaVersion: 1, event: "verdict", ...result.report, files }));
+  if (cli.json) printJsonLine({ event: "verdict", ...result.report, files });
   else {
     const colour = { pass: paint.green, fail: paint.red, unknown: paint.yellow }[verdict];
     print(`${colour(verdict)}  ${title}: ${reason}`);

@@ -6,7 +6,7 @@ import { defineCommand } from "../command.ts";
 import { withInventoryOption } from "../inventory-file.ts";
 import { countOption, durationOption } from "../parse-option.ts";
 import { type StoreOptions, withStoreOptions } from "../store-url.ts";
-import { print, say } from "../terminal.ts";
+import { print, printJsonLine, say } from "../terminal.ts";
 import { type ClusterOptions, drilledHosts } from "./cluster-hosts.ts";
 import { type KeyOptions, withKeyOption } from "./doors.ts";
 import { chooseVariants, type DrillFileOptions, requireDrill, withDrillsOption } from "./drill-files.ts";
@@ -87,7 +87,7 @@ async function run(name: string, options: DrillRunOptions): Promise<void> {
   const { planText } = await import("./plan-text.ts");
   const names = variants.map((one) => one.name);
   const plan = await makePlan({ drill, variants: names, named: options.host ?? [] }, hosts, options);
-  if (options.json) print(JSON.stringify({ schemaVersion: 1, event: "plan", ...plan }));
+  if (options.json) printJsonLine({ event: "plan", ...plan });
   else print(planText(plan));
   if (!options.yes) {
     say("nothing was done: --yes runs it");

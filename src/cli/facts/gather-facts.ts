@@ -1,7 +1,8 @@
 /** Asks one host for its facts: one exec, as root where that is possible. */
 import { randomBytes } from "node:crypto";
-import { hostname, userInfo } from "node:os";
+import { hostname } from "node:os";
 import { isEscapementError } from "../../base/errors.ts";
+import { userName } from "../../base/user-name.ts";
 import { gatherDeadlineMs, gatherScript } from "../../hardware/gather/gather-script.ts";
 import { parseGathered } from "../../hardware/gather/gathered.ts";
 import { blame } from "../../hardware/gather/section-reader.ts";
@@ -41,7 +42,7 @@ export function localTarget(): RemoteTarget {
     host: hostname(),
     address: "localhost",
     port: 22,
-    user: userInfo().username,
+    user: userName(),
     identityFiles: [],
     knownHostsFiles: [],
     jump: [],

@@ -1,8 +1,9 @@
 /** `escapement playbook run NAME`: goes through a playbook, or on with it, or takes it back. */
-import { userInfo } from "node:os";
+
 import type { Command } from "commander";
 import { EscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
+import { userName } from "../../base/user-name.ts";
 import type { HostWorld } from "../../provision/playbook/host-world.ts";
 import type { Playbook } from "../../provision/playbook/load-playbook.ts";
 import type { PlaybookHost } from "../../provision/playbook/registry.ts";
@@ -102,7 +103,7 @@ async function run(name: string, options: PlaybookRunOptions): Promise<void> {
     profiles: await profileService(definitions, options.confirmTimeout),
     release: ownRelease,
     reason: `playbook ${playbook.name}`,
-    person: process.env.SUDO_USER ?? userInfo().username,
+    person: process.env.SUDO_USER ?? userName(),
   });
   const journal = new Journal(file);
   const runOptions: RunOptions<HostWorld> = {

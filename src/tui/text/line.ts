@@ -3,6 +3,7 @@
  * span has a tone. What a tone looks like is decided in one place (palette.ts),
  * so that screens are pure data and tests read them as plain text.
  */
+import { cleaned } from "../../base/cleaned.ts";
 
 /** `key`: of the keyboard. `title`: of a panel. `mark`: what the eye should find first. */
 export type Tone =
@@ -94,14 +95,7 @@ export function lineWidth({ spans }: Line): number {
   return spans.reduce((sum, one) => sum + textWidth(one.text), 0);
 }
 
-/** Control characters, line separators, and marks that turn the direction of what follows: of the frame, too. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is taken out
-const harmful = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
-
-/** Control characters become blanks: neither the store's text nor a paste is trusted with a terminal. */
-export function cleaned(text: string): string {
-  return text.replace(harmful, " ");
-}
+export { cleaned };
 
 /** Cut to at most `width` columns, and cleaned; what was cut ends in an ellipsis. */
 export function cut(text: string, width: number): string {

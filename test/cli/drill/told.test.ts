@@ -1,0 +1,106 @@
+/** What halt and plan say when something they need is wrong: what was done all the same, and what would be refused. */
+import { chmodSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { activeDrillHalt } from "../../../src/store/drill/drill-halt.ts";
+import { beginDrillRun } from "../../../src/store/drill/drill-run.ts";
+import { aDrillScene, db, deed, drill, folder, populate, withStore } from "./drill-scene.ts";
+
+aDrillScene();
+
+describe("halt with the store told and no way to the hosts", () => {
+  test.each([
+    ["no key", ["--key", "nowhere"], () => {}],
+    [
+      "a key that others may read",
+      ["--key", "open-key"],
+      () => {
+        writeFileSync(join(folder, "open-key"), "x");
+        chmodSync(join(folder, "open-key"), 0o644);
+      },
+    ],
+    ["no inventory", ["-i", "nowhere.yaml"], () => {}],
+    [
+      "an inventory with a problem",
+      ["-i", "wrong.yaml"],
+      () => writeFileSync(join(folder, "wrong.yaml"), "apiVersion: escapement/v1\nkind: Inventory\n"),
+    ],
+  ])("%s: it says what it did, and why no more", async (_, args, prepare) => {
+    prepare();
+    const { code, stdout, stderr } = await withStore("halt", ...deed, ...args, "--json");
+    expect([code, stderr]).toEqual([3, expect.anything()]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      hosts: [],
+      hostsError: expect.stringMatching(/cannot read|problem/),
+      store: { recorded: true, error: null },
+    });
+    expect(await activeDrillHalt(db)).toMatchObject({ person: "tester" });
+    const text = await withStore("halt", ...deed, ...args);
+    expect(text.code).toBe(3);
+    expect(text.stdout).toMatch(/no host was told, .*: .*(cannot read|problem)/);
+    expect(text.stdout).toContain("drills were halted before");
+  });
+
+  test("with neither, nothing was done, and that is not partial", async () => {
+    const args = ["halt", "--key", "nowhere", "--url", "postgres://nobody@127.0.0.1:1/none", "--json"];
+    const { code, stdout } = await drill(...args);
+    expect(code).toBe(69);
+    expect(JSON.parse(stdout)).toMatchObject({ hosts: [], store: { recorded: null } });
+  });
+});
+
+describe("plan ends with 4", () => {
+  test("while drills are halted", async () => {
+    await populate();
+    expect((await withStore("plan", "pause-executor")).code).toBe(0);
+    await db.query("INSERT INTO escapement.drill_halt (person, reason) VALUES ('ann', 'real trouble')");
+    const { code, stdout } = await withStore("plan", "pause-executor");
+    expect([code, stdout]).toEqual([4, expect.stringMatching(/not so.*halted.*by ann: real trouble/s)]);
+  });
+
+  test("while another run is on", async () => {
+    await populate();
+    await beginDrillRun(
+      db,
+      {
+        runId: "0b9d8a52-6a0f-4e1b-9d5c-1f2e3d4c5b6b",
+        ...{ drill: "cut-network", class: "network-cut", digest: "d", trigger: "manual" as const },
+        ...{ targets: [], person: "ann", version: "0", controller: "c" },
+      },
+      60_000,
+    );
+    const { code, stdout } = await withStore("plan", "pause-executor", "--json");
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout).conditions).toContainEqual(
+      expect.objectContaining({ ok: false, detail: expect.stringContaining("cut-network") }),
+    );
+    // Of a controller that is gone: a run would end it and go on.
+    await db.query("UPDATE escapement.drill_run SET lease_until = clock_timestamp() - interval '1 s'");
+    expect((await withStore("plan", "pause-executor")).code).toBe(0);
+  });
+});
+
+describe("a store that was named and does not answer is no plan without one", () => {
+  test("it refuses", async () => {
+    const { code, stderr } = await drill("plan", "pause-executor", "--url", "postgres://a@127.0.0.1:1/none");
+    expect([code, stderr]).toEqual([69, expect.stringContaining("does not answer")]);
+  });
+
+  test("it takes the connection and is silent", async () => {
+    const server = createServer(() => {});
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    try {
+      const url = `postgres://a@127.0.0.1:${port}/none`;
+      expect((await drill("plan", "pause-executor", "--url", url)).code).toBe(69);
+    } finally {
+      server.close();
+    }
+  }, 120_000);
+});
+
+test("history of a class that there is not is a slip of the pen", async () => {
+  const { code, stderr } = await withStore("history", "--class", "nonsense");
+  expect([code, stderr]).toEqual([64, expect.stringContaining("executor-killed")]);
+});
