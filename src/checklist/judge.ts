@@ -3,9 +3,10 @@
  * report both ask here, and neither believes an outcome that is written down.
  */
 import { formatInstant } from "../base/instant.ts";
+import { clockSlackMs, doubtOf } from "./doubt.ts";
 import type { ChecklistReport } from "./report-schema.ts";
-import type { ItemVerdict, Outcome } from "./verdict.ts";
-import { countsAs, scopeText, verdictOf, waiverFault } from "./waivers.ts";
+import { type ItemVerdict, type Outcome, worstOf } from "./verdict.ts";
+import { countsAs, scopeText, waiverFault } from "./waivers.ts";
 
 export interface Judgement {
   readonly outcome: Outcome;
@@ -17,7 +18,7 @@ export interface Judgement {
 
 type Judged = Pick<
   ChecklistReport,
-  "items" | "waiverProblems" | "definitionProblems" | "asked" | "cluster" | "window"
+  "items" | "waiverProblems" | "definitionProblems" | "asked" | "cluster" | "window" | "at" | "durationMs"
 >;
 
 /** Numbers of the items that a whole report has. */
@@ -28,19 +29,29 @@ const leastWindowMs = 395 * 86_400_000;
 
 /** Fail outranks unknown, unknown outranks pass. What was not asked, or not answered, is unknown. */
 export function judge(report: Judged, now: Date): Judgement {
-  const verdicts = new Map(report.items.map((item) => [item.number, verdictOf(item.results, now)]));
+  const judged = report.items.map((item) => ({
+    item,
+    answers: item.results.map((result) => {
+      const doubt = doubtOf(item, result, report, now);
+      return { ...result, doubt, counts: doubt === undefined ? countsAs(result, now) : ("unknown" as const) };
+    }),
+  }));
+  const verdicts = new Map<number, ItemVerdict>(
+    judged.map(({ item, answers }) => [item.number, worstOf(answers.map(({ counts }) => counts))]),
+  );
   const failed: string[] = [
     ...report.definitionProblems.map(({ file, line, message }) => `${file}:${line}: ${message}`),
     ...report.waiverProblems.map(({ message }) => message),
   ];
   const unknown: string[] = [];
-  for (const item of report.items) {
+  for (const { item, answers } of judged) {
     const verdict = verdicts.get(item.number)!;
     if (verdict !== "fail" && verdict !== "unknown") continue;
-    const worst = item.results.filter((result) => countsAs(result, now) === verdict);
+    const worst = answers.filter(({ counts }) => counts === verdict);
     const [first] = worst;
     const more = worst.length > 1 ? ` (and ${worst.length - 1} more)` : "";
-    const where = first ? `${scopeText(first.scope)}: ${first.message}${more}` : "";
+    const doubt = first?.doubt === undefined ? "" : ` - not believed: ${first.doubt}`;
+    const where = first ? `${scopeText(first.scope)}: ${first.message}${doubt}${more}` : "";
     (verdict === "fail" ? failed : unknown).push(`item ${item.number} ${item.id}: ${verdict}: ${where}`);
     for (const { waiver, scope } of worst) {
       const broken = waiver && waiverFault(waiver);
@@ -61,7 +72,7 @@ export function judge(report: Judged, now: Date): Judgement {
 }
 
 function gaps(
-  { items, asked, cluster, window }: Judged,
+  { items, asked, cluster, window, at }: Judged,
   verdicts: ReadonlyMap<number, ItemVerdict>,
 ): string[] {
   const missing = allItems.filter((number) => !verdicts.has(number));
@@ -73,10 +84,16 @@ function gaps(
       `not all items were asked: ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`,
     );
   if (twice) found.push("an item is in the report twice");
-  if (cluster.id === null) found.push("the record store was not asked: nobody knows which cluster this is");
+  const narrowed = asked.items;
+  if (missing.length === 0 && narrowed !== null && !allItems.every((number) => narrowed.includes(number)))
+    found.push(`only ${narrowed.length === 0 ? "none" : narrowed.join(", ")} of the items were asked`);
+  if (cluster.id === null || cluster.id.trim() === "")
+    found.push("the record store was not asked: nobody knows which cluster this is");
   const windowMs = new Date(window.to).getTime() - new Date(window.from).getTime();
   if (!(windowMs >= leastWindowMs))
     found.push("executions were looked at for less than 13 months (--window)");
+  else if (Math.abs(new Date(window.to).getTime() - new Date(at).getTime()) > clockSlackMs)
+    found.push("the executions that were looked at do not end at the time of the run");
   if (asked.job !== null) found.push(`only job ${asked.job} was asked about`);
   if (items.length > 0 && [...verdicts.values()].every((verdict) => verdict === "not-applicable"))
     found.push("no item applies: nothing was checked");

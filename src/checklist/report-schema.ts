@@ -14,10 +14,10 @@ const count = z.int().min(0);
 
 const evidence = z.object({
   kind: z.enum(["query", "command", "file", "drill", "computed"]),
-  what: z.string(),
+  what: z.string().min(1),
   output: z.string(),
   host: z.string().optional(),
-  at: z.string(),
+  at: instant,
   ageMs: z.number().optional(),
 });
 
@@ -45,7 +45,7 @@ const result = z.object({
 });
 
 const item = z.object({
-  number: z.int().min(0).max(99),
+  number: z.int().min(0).max(14),
   id: z.string(),
   question: z.string(),
   why: z.string(),
@@ -112,7 +112,7 @@ export const reportSchema = z.object({
   durationMs: z.number(),
   person: z.string(),
   /** `id` is null when the store could not be asked. */
-  cluster: z.object({ id: z.string().nullable(), name: z.string() }),
+  cluster: z.object({ id: z.string().min(1).nullable(), name: z.string() }),
   /** `clean`: the files are those of the commit; null when nobody could tell. */
   commit: z.object({ id: z.string().nullable(), clean: z.boolean().nullable() }),
   definitions: z.object({ digest: z.string(), jobs: count }),

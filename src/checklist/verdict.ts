@@ -25,8 +25,13 @@ export function worseFirst(a: ItemVerdict, b: ItemVerdict): number {
   return rank[b] - rank[a];
 }
 
-/** From -1 to 1: got better, stayed, got worse. A pass and not applicable are alike: nothing to do. */
+/**
+ * From -1 to 1: got better, stayed, got worse. A pass and not applicable are
+ * alike: nothing to do. What was open and is waived by now has stayed: nothing
+ * was mended.
+ */
 export function changeOf(before: ItemVerdict, now: ItemVerdict): -1 | 0 | 1 {
+  if (now === "waived" && (before === "fail" || before === "unknown")) return 0;
   const step = (verdict: ItemVerdict) => Math.max(1, rank[verdict]);
   return Math.sign(step(now) - step(before)) as -1 | 0 | 1;
 }

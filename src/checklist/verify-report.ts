@@ -9,6 +9,8 @@ export interface Expected {
   readonly clusterId?: string;
   /** The whole id, or at least its first seven digits. */
   readonly commit?: string;
+  /** Believe a report of files that nobody could hold against the commit. */
+  readonly uncheckedFiles?: boolean;
   readonly maxAgeMs?: number;
 }
 
@@ -24,7 +26,7 @@ export function refusals({ report, raw }: StoredReport, expected: Expected, now:
   }
   if (expected.clusterId !== undefined && report.cluster.id !== expected.clusterId)
     found.push(`it is about cluster ${report.cluster.id ?? "(unknown)"}, not ${expected.clusterId}`);
-  if (expected.commit !== undefined) found.push(...commitProblems(report.commit, expected.commit));
+  if (expected.commit !== undefined) found.push(...commitProblems(report.commit, expected));
   const ageMs = now.getTime() - new Date(report.at).getTime();
   if (ageMs < -aheadMs) found.push(`it was made in the future: ${report.at}`);
   if (expected.maxAgeMs !== undefined && ageMs > expected.maxAgeMs)
@@ -36,10 +38,16 @@ export function refusals({ report, raw }: StoredReport, expected: Expected, now:
 
 function commitProblems(
   { id, clean }: { readonly id: string | null; readonly clean: boolean | null },
-  expected: string,
+  { commit = "", uncheckedFiles = false }: Expected,
 ): string[] {
-  const wanted = expected.toLowerCase();
+  const wanted = commit.toLowerCase();
   if (id === null || !(wanted.length >= 7 && id.startsWith(wanted)))
-    return [`it is about commit ${id ?? "(unknown)"}, not ${expected}`];
-  return clean === false ? [`the files were not those of commit ${id}: there were changes on top`] : [];
+    return [`it is about commit ${id ?? "(unknown)"}, not ${commit}`];
+  if (clean === null)
+    return uncheckedFiles
+      ? []
+      : [
+          `nobody could tell whether its files were those of commit ${id}: it was made outside of the repository (--unchecked-files accepts that)`,
+        ];
+  return clean ? [] : [`the files were not those of commit ${id}: there were changes on top`];
 }

@@ -5,7 +5,8 @@
  */
 import { formatInstant } from "../base/instant.ts";
 import type { Waiver } from "../spec/load-waivers.ts";
-import { longestWaiverMs, samePerson } from "../spec/waiver-schema.ts";
+import { longestWaiverMs, samePerson, saysSomething } from "../spec/waiver-schema.ts";
+import { showsSomething } from "./doubt.ts";
 import type { Scope } from "./item.ts";
 import type { ReportItem, ReportResult, ReportWaiver, WaiverProblem } from "./report-schema.ts";
 import { type ItemVerdict, worstOf } from "./verdict.ts";
@@ -56,7 +57,7 @@ export function applyWaivers(
         "not-begun",
         `${what} says it was accepted in the future, at ${formatInstant(waiver.created)}`,
       );
-    else if (item && results.length === 0 && allScopes)
+    else if (item && results.length === 0 && allScopes && !wasNotLookedAt(item))
       complain("unmatched", `${what} fits no answer: nothing is waived by it; take it out`);
     else {
       const open = results.filter(({ verdict }) => isOpen(verdict));
@@ -78,20 +79,30 @@ export function applyWaivers(
 }
 
 /**
+ * Unknown of the cluster: the item gave no answers of jobs and hosts, or not all
+ * of them. What a waiver is for may be among those, so it is not called useless.
+ */
+function wasNotLookedAt({ results }: ReportItem): boolean {
+  return results.some(({ scope, verdict }) => scope.kind === "cluster" && verdict === "unknown");
+}
+
+/**
  * What a result counts as at an instant: its waiver may have run out since the
  * report was made. A pass that shows nothing is a claim, and a waiver that no
  * file may hold covers nothing, whoever wrote them into a report.
  */
 export function countsAs(result: ReportResult, now: Date): ItemVerdict {
   const { verdict, waiver, evidence } = result;
-  if (verdict === "pass" && evidence.length === 0) return "unknown";
+  if (verdict === "pass" && !evidence.some(showsSomething)) return "unknown";
   if (!waiver || !isOpen(verdict) || waiverFault(waiver) !== undefined) return verdict;
   return now >= new Date(waiver.created) && now < new Date(waiver.expires) ? "waived" : verdict;
 }
 
 /** Which rule of waivers it breaks; undefined when none. */
 export function waiverFault({ owner, approver, created, expires, reason }: ReportWaiver): string | undefined {
-  if (reason.trim() === "") return "gives no reason";
+  if (!saysSomething(reason)) return "gives no reason";
+  if (!saysSomething(owner)) return "names no owner";
+  if (!saysSomething(approver)) return "names nobody who approved it";
   if (samePerson(owner, approver)) return "was approved by its owner";
   const lastsMs = new Date(expires).getTime() - new Date(created).getTime();
   return lastsMs > 0 && lastsMs <= longestWaiverMs ? undefined : "holds for more than 90 days";

@@ -37,6 +37,8 @@ export interface ChecklistOptions extends StoreOptions, ReachOptions {
 }
 
 const defaultWindow = "400d";
+/** A century: times before it are none of ours. */
+const longestWindowMs = 36_500 * 86_400_000;
 /** With connecting before and writing after, a run then stays within a minute. */
 const defaultItemTimeout = "40s";
 const longestItemTimeoutMs = 600_000;
@@ -81,7 +83,7 @@ export function build(): Command {
     .option("--commit <id>", "the commit of the files, where there is no git repository", commitId)
     .addOption(
       new Option("--window <duration>", "how far back executions are looked at")
-        .argParser(duration)
+        .argParser(windowOf)
         .default(parseDuration(defaultWindow), defaultWindow),
     )
     .addOption(
@@ -130,6 +132,13 @@ function itemTimeout(text: string): number {
   const ms = duration(text);
   if (ms < 1_000 || ms > longestItemTimeoutMs)
     throw new InvalidArgumentError("write a duration from 1s to 10m.");
+  return ms;
+}
+
+function windowOf(text: string): number {
+  const ms = duration(text);
+  if (ms < 1_000 || ms > longestWindowMs)
+    throw new InvalidArgumentError("write a duration from 1s to 36500d.");
   return ms;
 }
 

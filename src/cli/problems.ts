@@ -1,17 +1,20 @@
 /** Prints what is wrong with definition files, one line a problem. */
 import { EscapementError } from "../base/errors.ts";
 import { formatPosition, formatProblem, type Problem } from "../spec/problem.ts";
-import { paint, print, say } from "./terminal.ts";
+import { paint, print } from "./terminal.ts";
 
 /** On standard output, for commands whose answer this is. */
 export function printProblems(problems: readonly Problem[]): void {
   for (const problem of problems) print(lineOf(problem));
 }
 
-/** For commands that need the files to be right. @throws E_SPEC_INVALID after telling every problem on standard error */
+/**
+ * For commands that need the files to be right. With --quiet as well: this is no word about the work.
+ * @throws E_SPEC_INVALID after telling every problem on standard error
+ */
 export function failOnProblems(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
-  for (const problem of problems) say(lineOf(problem));
+  for (const problem of problems) process.stderr.write(`${lineOf(problem)}\n`);
   const files = [...new Set(problems.map(({ file }) => file))];
   const named =
     files.length > 3 ? `${files.slice(0, 3).join(", ")} and ${files.length - 3} more` : files.join(", ");

@@ -34,8 +34,12 @@ const waiver = z
   .superRefine((value, context) => {
     const complain = (field: string, message: string) =>
       context.addIssue({ code: "custom", path: [field], message });
-    if (value.reason !== "" && value.reason.trim() === "") complain("reason", "must say why");
-    if (samePerson(value.owner, value.approver))
+    const { reason, owner, approver } = value;
+    // An empty one is told of already.
+    if (reason !== "" && !saysSomething(reason)) complain("reason", "must say why");
+    if (owner !== "" && !saysSomething(owner)) complain("owner", "must name somebody");
+    if (approver !== "" && !saysSomething(approver)) complain("approver", "must name somebody");
+    else if (samePerson(value.owner, value.approver))
       complain("approver", "must be another person than the owner");
     const lastsMs = value.expires.getTime() - value.created.getTime();
     if (lastsMs <= 0) complain("expires", "must be after created");
@@ -56,12 +60,20 @@ export type WaiversDocument = z.output<typeof waiversSchema>;
 
 /** Spaces, case and signs that nobody sees make no other person. */
 export function samePerson(a: string, b: string): boolean {
-  const plain = (name: string) =>
-    name
-      .normalize("NFKC")
-      .replace(/\p{Cf}/gu, "")
-      .trim()
-      .replace(/\s+/g, " ")
-      .toLowerCase();
-  return plain(a) === plain(b);
+  return seen(a).toLowerCase() === seen(b).toLowerCase();
+}
+
+/** A letter or a digit that can be seen. */
+export function saysSomething(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(seen(text));
+}
+
+/** What a reader sees of it: NFKC, without control and format signs, fillers and joiners, one space for many. */
+function seen(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/\s+/gu, " ")
+    .replace(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, "")
+    .replace(/ +/g, " ")
+    .trim();
 }

@@ -66,7 +66,7 @@ export function head(change: Partial<ReportHead> = {}): ReportHead {
     cluster: { id: "0b0e5d2e-53cf-4d52-8f3e-5f4f2f3a7d11", name: "pay" },
     commit: { id: "a".repeat(40), clean: true },
     definitions: { digest: "d".repeat(64), jobs: 3 },
-    window: { from: "2025-06-01T02:00:00.000Z", to: at },
+    window: { from: "2025-06-01T02:00:00.000Z", to: change.at ?? at },
     tier: "machines",
     hosts: [{ name: "db-1", roles: ["record-store"], failureDomain: "rack-1", reached: true }],
     asked: { items: null, job: null },
@@ -80,15 +80,22 @@ export async function reportOf(
   answers: Readonly<Record<number, readonly Result[]>> = {},
   change: Partial<Omit<Assembly, "head">> & { readonly head?: Partial<ReportHead> } = {},
 ): Promise<ChecklistReport> {
+  const made = head(change.head);
+  const runs = change.runs ?? (await runsOf(answers));
   return assembleReport({
-    runs: await runsOf(answers),
     waivers: [],
     definitionProblems: [],
     known: Array.from({ length: 15 }, (_, i) => i),
     locate: () => place,
     ...change,
-    head: head(change.head),
+    runs: runs.map((run) => ({ ...run, results: run.results.map((one) => seenAt(one, made.at)) })),
+    head: made,
   }).report;
+}
+
+/** Evidence is as old as the run. */
+function seenAt(result: Result, when: string): Result {
+  return { ...result, evidence: result.evidence.map((one) => (one.at === at ? { ...one, at: when } : one)) };
 }
 
 export function waiver(item: number, scope: Waiver["scope"], change: Partial<Waiver> = {}): Waiver {

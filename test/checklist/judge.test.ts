@@ -7,7 +7,7 @@ import { answer, head, job, now, reportOf, runsOf, waiver } from "./fake-report.
 
 const cases: [string, Record<number, Result[]>, "pass" | "fail" | "unknown"][] = [
   ["all pass", {}, "pass"],
-  ["some do not apply", { 3: [answer("not-applicable")] }, "pass"],
+  ["some do not apply", { 14: [answer("not-applicable")] }, "pass"],
   ["one fails", { 3: [answer("fail")] }, "fail"],
   ["one is unknown", { 3: [answer("unknown")] }, "unknown"],
   ["one fails and one is unknown", { 3: [answer("unknown")], 9: [answer("fail")] }, "fail"],

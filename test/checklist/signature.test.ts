@@ -95,13 +95,17 @@ describe("refusals", () => {
   });
 
   test("files with changes on top of the commit, or of no known commit", async () => {
-    const of = async (commit: { id: string | null; clean: boolean | null }) => {
+    const of = async (commit: { id: string | null; clean: boolean | null }, uncheckedFiles = false) => {
       const report = await reportOf({}, { head: head({ commit }) });
-      return refusals({ report, raw: {} }, { commit: "a".repeat(40) }, now);
+      return refusals({ report, raw: {} }, { commit: "a".repeat(40), uncheckedFiles }, now);
     };
     expect(await of({ id: "a".repeat(40), clean: false })).toEqual([expect.stringMatching(/changes on top/)]);
     expect(await of({ id: null, clean: null })).toEqual([expect.stringMatching(/\(unknown\)/)]);
-    expect(await of({ id: "a".repeat(40), clean: null })).toEqual([]);
+    expect(await of({ id: "a".repeat(40), clean: null })).toEqual([
+      expect.stringMatching(/nobody could tell/),
+    ]);
+    expect(await of({ id: "a".repeat(40), clean: null }, true)).toEqual([]);
+    expect(await of({ id: "a".repeat(40), clean: false }, true)).toHaveLength(1);
   });
 });
 

@@ -73,3 +73,12 @@ test("a waiver that ends makes its item worse", async () => {
   const found = (await reportOf({ 3: [answer("fail")] }, { baseline: baselineOf(waived) })).trend!;
   expect(itemsOf(found)).toEqual([[3, "worse"]]);
 });
+
+test("what is only waived was not mended; a new fault that is waived is worse", async () => {
+  const waivers = [waiver(3, { kind: "cluster" }), waiver(4, { kind: "cluster" })];
+  const old = await reportOf({ 3: [answer("fail")] });
+  const after = { 3: [answer("fail")], 4: [answer("fail")] };
+  const found = (await reportOf(after, { waivers, baseline: baselineOf(old) })).trend!;
+  expect(found).toMatchObject({ better: 0, worse: 1 });
+  expect(itemsOf(found)).toEqual([[4, "worse"]]);
+});

@@ -45,11 +45,22 @@ test.each([
   ["unmatched", waiver(3, { kind: "host", name: "gone" })],
   ["unknown-item", waiver(42, cluster)],
 ] as const)("%s is a failure of its own, with its place", async (kind, one) => {
-  const report = await reportOf({ 3: [answer("unknown")] }, { waivers: [one] });
+  // Unknown of the cluster would say that not all was looked at.
+  const open = answer(kind === "unmatched" ? "fail" : "unknown");
+  const report = await reportOf({ 3: [open] }, { waivers: [one] });
   expect(report.outcome).toBe("fail");
   expect(report.waiverProblems).toMatchObject([{ kind, file: "waivers.yaml", line: 6, column: 5 }]);
-  expect(report.items[3]).toMatchObject({ verdict: "unknown" });
+  expect(report.items[3]).toMatchObject({ verdict: open.verdict });
   expect(report.items[3]!.results[0]!.waiver).toBeUndefined();
+});
+
+test("where the item could not be looked at, a waiver of one of its jobs is not called useless", async () => {
+  const cannot = { 3: [answer("unknown", { evidence: [], message: "the store is away" })] };
+  const report = await reportOf(cannot, { waivers: [waiver(3, job("a/b"))] });
+  expect(report).toMatchObject({ outcome: "unknown", waiverProblems: [] });
+  const partly = { 3: [answer("unknown", { scope: job("a/c") }), answer("pass")] };
+  const looked = await reportOf(partly, { waivers: [waiver(3, job("a/b"))] });
+  expect(looked.waiverProblems).toMatchObject([{ kind: "unmatched" }]);
 });
 
 test("the last instant before it expires still counts", async () => {

@@ -13,6 +13,7 @@ export interface BelieveOptions {
   readonly key?: string;
   readonly cluster?: string;
   readonly commit?: string;
+  readonly uncheckedFiles?: boolean;
   readonly maxAge?: number;
 }
 
@@ -21,19 +22,21 @@ export function withBelieveOptions(command: Command): Command {
     .option("--key <file>", "public key: refuse a report that is not signed with its private one")
     .option("--cluster <id>", "refuse a report of another cluster")
     .option("--commit <id>", "refuse a report of another commit, or of files with changes on top")
+    .option("--unchecked-files", "with --commit: accept files that nobody could hold against the commit")
     .option("--max-age <duration>", "refuse an older report (default: a day)", age);
 }
 
 /** @throws E_REPORT_REFUSED with every reason, E_FILE_UNREADABLE, E_BAD_VALUE */
 export async function believe(stored: StoredReport, options: BelieveOptions, now: Date): Promise<void> {
   const { refusals } = await import("../../checklist/verify-report.ts");
-  const { key, cluster, commit, maxAge = defaultMaxAgeMs } = options;
+  const { key, cluster, commit, uncheckedFiles, maxAge = defaultMaxAgeMs } = options;
   const found = refusals(
     stored,
     {
       ...(key !== undefined && { publicPem: await readPublicKey(key) }),
       ...(cluster !== undefined && { clusterId: cluster }),
       ...(commit !== undefined && { commit }),
+      ...(uncheckedFiles !== undefined && { uncheckedFiles }),
       maxAgeMs: maxAge,
     },
     now,

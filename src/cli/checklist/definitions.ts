@@ -9,7 +9,6 @@ import type { Scope } from "../../checklist/item.ts";
 import { closest } from "../../spec/closest.ts";
 import type { ResolvedJob } from "../../spec/definitions.ts";
 import { digest } from "../../spec/digest.ts";
-import { findFiles } from "../../spec/find-files.ts";
 import { loadInventory } from "../../spec/load-inventory.ts";
 import { loadWaivers, type Waiver } from "../../spec/load-waivers.ts";
 import type { Position } from "../../spec/problem.ts";
@@ -17,11 +16,13 @@ import { readWatchFile } from "../../watchman/watch-file.ts";
 import { requireCluster } from "../cluster-file.ts";
 import { readJobFiles } from "../jobs/job-files.ts";
 import { failOnProblems } from "../problems.ts";
-import { findRepository, pathFrom, type Repository } from "./repository.ts";
+import { filesOf, namedByJobs, present } from "./read-files.ts";
+import { type CheckedCommit, findRepository, isAsCommitted, pathFrom } from "./repository.ts";
 
 export interface DefinitionOptions {
   readonly cluster?: string;
   readonly inventory?: string;
+  readonly profiles?: readonly string[];
   readonly watch?: string;
   readonly waivers?: string;
   readonly job?: string;
@@ -31,7 +32,7 @@ export interface DefinitionOptions {
 export interface ReadDefinitions {
   readonly definitions: CheckedDefinitions;
   readonly waivers: readonly Waiver[];
-  readonly commit: Repository["commit"];
+  readonly commit: CheckedCommit;
   readonly clusterName: string;
   /** Where a scope is written, for people who mend it; always inside the repository. */
   locate(scope: Scope): { readonly file: string; readonly line: number };
@@ -59,8 +60,14 @@ export async function readDefinitions(
   const named = [options.cluster, inventoryFile, watchFile, options.waivers].filter(
     (file) => file !== undefined,
   );
-  const files = [...named, ...(await findFiles(jobPaths)).files];
-  const { root, commit } = await findRepository(files, options.commit);
+  const folders = [...jobPaths, ...(options.profiles ?? [])];
+  const files = await filesOf({ named, folders });
+  const { root, id, hasGit } = await findRepository(files, options.commit);
+  const readLater = namedByJobs(root, read.jobs);
+  // One that the commit has beside the cluster file, and nobody has here, would have been read.
+  const taken = ["inventory.yaml", "watch.yaml"].map((name) => pathBeside(options.cluster, name));
+  const missing = taken.filter((file) => !existsSync(file));
+  const clean = hasGit ? await isAsCommitted(root, [...files, ...readLater, ...missing], folders) : null;
   const located = async <T>(definition: T, file: string): Promise<Located<T>> => ({
     definition,
     file: await pathFrom(root, file),
@@ -75,7 +82,7 @@ export async function readDefinitions(
     ...(cluster && { cluster: await located(cluster, options.cluster!) }),
     ...(loaded?.inventory && { inventory: await located(loaded.inventory, inventoryFile!) }),
     ...(watched?.watch && { watch: await located(watched.watch, watchFile!) }),
-    digest: await digestOf(root, files),
+    digest: await digestOf(root, [...new Set([...files, ...present(readLater)])]),
   };
   const waivers = await Promise.all(
     (waived?.waivers ?? []).map(async (waiver) => ({
@@ -85,7 +92,13 @@ export async function readDefinitions(
   );
   const clusterName = cluster?.name ?? loaded?.inventory?.cluster ?? "cluster";
   const home = await pathFrom(root, files[0]!);
-  return { definitions, waivers, commit, clusterName, locate: (scope) => placeOf(scope, definitions, home) };
+  return {
+    definitions,
+    waivers,
+    commit: { id, clean },
+    clusterName,
+    locate: (scope) => placeOf(scope, definitions, home),
+  };
 }
 
 /** Named ones; else the folder `jobs` beside the cluster file. @throws E_USAGE */
@@ -100,8 +113,12 @@ function jobPathsOf(paths: readonly string[], { cluster }: DefinitionOptions): r
 
 /** A file of this name beside the cluster file, or here when none was named. */
 function beside(cluster: string | undefined, name: string): string | undefined {
-  const file = join(cluster === undefined ? "." : dirname(cluster), name);
+  const file = pathBeside(cluster, name);
   return existsSync(file) ? file : undefined;
+}
+
+function pathBeside(cluster: string | undefined, name: string): string {
+  return join(cluster === undefined ? "." : dirname(cluster), name);
 }
 
 /** @throws E_JOB_UNKNOWN */

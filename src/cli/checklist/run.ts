@@ -75,7 +75,7 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
       cluster: read.clusterName,
       onItem: sayItem,
     });
-    const baseline = await findBaseline(options.baseline, store.probe);
+    const baseline = await findBaseline(options.baseline, store.probe, reach.signal);
     const { report, notNeeded } = assembleReport({
       head: headOf({ read, store, hosts, options, durationMs: Math.round(monotonicMs() - startedMs) }),
       runs,

@@ -29,8 +29,10 @@ export function buildVerify(): Command {
       await believe(stored, options, new Date());
       const { at, cluster, commit, outcome, runId } = stored.report;
       if (options.json) return printJson({ ok: true, at, cluster, commit, outcome, runId });
+      const files = { true: "", false: " with changes on top", null: " (nobody compared the files with it)" };
+      const bound = commit.id === null ? "unknown" : `${commit.id}${files[`${commit.clean}`]}`;
       print(
-        `ok: made at ${at} of cluster ${cluster.name} (${cluster.id ?? "id unknown"}), commit ${commit.id ?? "unknown"}, as signed; it says ${outcome}`,
+        `ok: made at ${at} of cluster ${cluster.name} (${cluster.id ?? "id unknown"}), commit ${bound}, as signed; it says ${outcome}`,
       );
     },
   );

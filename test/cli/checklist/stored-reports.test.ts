@@ -45,6 +45,8 @@ beforeAll(async () => {
   const key = readFileSync(join(folder, "key"), "utf8");
   const signed = signReport(await reportOf({}, fresh), key);
   write("signed", signed);
+  const unchecked = head({ at: new Date().toISOString(), commit: { id: "a".repeat(40), clean: null } });
+  write("signed-unchecked", signReport(await reportOf({}, { head: unchecked }), key));
   const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
   writeFileSync(join(folder, "deep.json"), JSON.stringify(signed).replace(/\}$/, `,"z":${deep}}`));
   write("edited", { ...signed, person: "somebody" });
@@ -118,6 +120,16 @@ test.concurrent.each<[string[], number, RegExp]>([
   [["verify", "signed.json", "--key", "other-key.pub"], 4, /signed with another key/],
   [["verify", "signed.json", "--key", "key.pub", "--cluster", "x"], 4, /is about cluster 0b0e5d2e/],
   [["verify", "signed.json", "--key", "key.pub", "--commit", "b".repeat(40)], 4, /is about commit a{40}/],
+  [
+    ["verify", "signed-unchecked.json", "--key", "key.pub", "--commit", "a".repeat(40)],
+    4,
+    /nobody could tell whether its files were those of commit a{40}/,
+  ],
+  [
+    ["verify", "signed-unchecked.json", "--key", "key.pub", "--commit", "a".repeat(40), "--unchecked-files"],
+    0,
+    /^$/,
+  ],
   [["verify", "signed-stale.json", "--key", "key.pub"], 4, /at most 1d is allowed/],
   [["verify", "signed-stale.json", "--key", "key.pub", "--max-age", "3d"], 0, /^$/],
   [["keygen", "-o", "key"], 4, /key exists/],
@@ -126,6 +138,11 @@ test.concurrent.each<[string[], number, RegExp]>([
 ])("%j ends with %i", async (args, code, stderr) => {
   const found = await run(...args);
   expect({ code: found.code, stderr: found.stderr }).toEqual({ code, stderr: expect.stringMatching(stderr) });
+});
+
+test("verify says that nobody compared the files with the commit", async () => {
+  const { stdout } = await run("verify", "signed-unchecked.json", "--key", "key.pub");
+  expect(stdout).toMatch(/commit a{40} \(nobody compared the files with it\), as signed/);
 });
 
 test("keygen leaves no half of a pair", () => {

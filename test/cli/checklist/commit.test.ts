@@ -1,0 +1,108 @@
+/** What a report is bound to: every file that was read, held against the commit itself. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readDefinitions } from "../../../src/cli/checklist/definitions.ts";
+import { fullJob } from "../../spec/full-job.ts";
+
+let folder: string;
+const inFolder = (path: string) => join(folder, path);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "checklist-commit-"));
+  const job = fullJob() as { spec: Record<string, unknown> };
+  write("jobs/a.yaml", JSON.stringify({ ...job, spec: { ...job.spec, docs: "docs/a.md#late" } }));
+  write("docs/a.md", "# Late\nskip\n");
+  for (const path of sources(job)) write(path, "SELECT 1;\n");
+  write("profiles/p.yaml", "# nothing yet\n");
+  write(
+    "waivers.yaml",
+    "apiVersion: escapement/v1\nkind: Waivers\nmetadata: { name: w }\nspec: { waivers: [] }\n",
+  );
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "all of it");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(inFolder(path)), { recursive: true });
+  writeFileSync(inFolder(path), text);
+}
+
+function git(...args: string[]): void {
+  execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.test", ...args], { cwd: folder });
+}
+
+function sources({ spec }: { spec: Record<string, unknown> }): string[] {
+  return (spec.effects as { sources: string[] }[]).flatMap((effect) => effect.sources);
+}
+
+async function bound(): Promise<{ clean: boolean | null; digest: string }> {
+  const { commit, definitions } = await readDefinitions([inFolder("jobs")], {
+    profiles: [inFolder("profiles")],
+    waivers: inFolder("waivers.yaml"),
+  });
+  return { clean: commit.clean, digest: definitions.digest };
+}
+
+test("nothing was changed, and the same files give the same digest", async () => {
+  const before = await bound();
+  expect(before.clean).toBe(true);
+  expect(await bound()).toEqual(before);
+});
+
+test("each file that is read counts, in the digest and against the commit", async () => {
+  const before = await bound();
+  const [source] = sources(fullJob() as never);
+  for (const path of [source!, "docs/a.md", "profiles/p.yaml", "waivers.yaml", "jobs/a.yaml"]) {
+    execFileSync("sh", ["-c", 'printf "\\n" >> "$1"', "sh", inFolder(path)]);
+    const after = await bound();
+    expect([path, after.clean]).toEqual([path, false]);
+    expect(after.digest).not.toBe(before.digest);
+    git("checkout", "-q", "--", path);
+  }
+  expect(await bound()).toEqual(before);
+});
+
+test("marks and lists of git hide no change", async () => {
+  git("update-index", "--assume-unchanged", "docs/a.md");
+  write("docs/a.md", "# Late\nrun-now\n");
+  expect((await bound()).clean).toBe(false);
+  write("docs/a.md", "# Late\nskip\n");
+  expect((await bound()).clean).toBe(true);
+  write(".git/info/exclude", "jobs/ignored.yaml\n");
+  write("jobs/ignored.yaml", "# of nobody\n");
+  expect((await bound()).clean).toBe(false);
+});
+
+test("what the commit has and the folder has not is a change", async () => {
+  write("jobs/b.yaml", JSON.stringify({ ...fullJob(), metadata: { name: "b" } }));
+  git("add", ".");
+  git("commit", "-qm", "one more");
+  expect((await bound()).clean).toBe(true);
+  rmSync(inFolder("jobs/b.yaml"));
+  expect((await bound()).clean).toBe(false);
+  git("checkout", "-q", "--", ".");
+  rmSync(inFolder("docs/a.md"));
+  expect((await bound()).clean).toBe(false);
+});
+
+test("a page that is a link to another file is not of the commit", async () => {
+  const away = mkdtempSync(join(tmpdir(), "checklist-away-"));
+  writeFileSync(join(away, "a.md"), "# Late\nskip\n");
+  rmSync(inFolder("docs/a.md"));
+  symlinkSync(join(away, "a.md"), inFolder("docs/a.md"));
+  expect((await bound()).clean).toBe(false);
+  rmSync(away, { recursive: true });
+  rmSync(inFolder("docs/a.md"));
+  symlinkSync("../waivers.yaml", inFolder("docs/a.md"));
+  expect((await bound()).clean).toBe(false);
+});
+
+test("outside of a repository nobody can tell", async () => {
+  rmSync(inFolder(".git"), { recursive: true });
+  expect((await bound()).clean).toBe(null);
+});
