@@ -46,7 +46,8 @@ type Content = Record<string, TableDigest>;
  *   E_BAD_VALUE when it is not there, or has no such column as one of `ignored`
  */
 export async function rehearseJob(options: JobRehearsalOptions): Promise<RehearsalOutcome> {
-  refuseRealPlaces(options.job, options.replaced, options.lookUrl);
+  for (const name of refuseRealPlaces(options.job, options.replaced, options.lookUrl))
+    options.say(`${name} names another database than --look: what is written there is not compared`);
   const db = new Database(options.lookUrl, {
     maxConnections: 1,
     applicationName: "escapement-rehearsal",

@@ -24,9 +24,14 @@ const wholePlace =
 /**
  * @param replaced what `--set` gives
  * @param lookUrl what the rehearsal compares: it must be where the job writes
+ * @returns variables that name a database which is not looked at
  * @throws E_REFUSED naming every variable that is still to be set
  */
-export function refuseRealPlaces(job: JobDefinition, replaced: Variables, lookUrl: string): void {
+export function refuseRealPlaces(
+  job: JobDefinition,
+  replaced: Variables,
+  lookUrl: string,
+): readonly string[] {
   const inCommand = job.command.find((word) => hasAddress(word));
   if (inCommand !== undefined)
     throw new EscapementError("E_REFUSED", {
@@ -44,7 +49,7 @@ export function refuseRealPlaces(job: JobDefinition, replaced: Variables, lookUr
       what: `${real.join(", ")} of the job would reach the real thing`,
       hint: real.map((name) => `--set ${name}=…`).join(" "),
     });
-  refuseOtherScratch(job.environment, replaced, lookUrl, places);
+  return refuseOtherScratch(job.environment, replaced, lookUrl, places);
 }
 
 function isAddress(name: string, value: string): boolean {
@@ -114,7 +119,7 @@ function refuseOtherScratch(
   replaced: Variables,
   lookUrl: string,
   places: ReadonlySet<string>,
-): void {
+): readonly string[] {
   const looked = placesIn(lookUrl).map(placeName);
   if (looked.some((place) => places.has(place)))
     throw new EscapementError("E_REFUSED", {
@@ -127,7 +132,8 @@ function refuseOtherScratch(
     else if (/^PG(?:HOST|HOSTADDR|DATABASE)$/.test(name))
       written.set(name, [groups({ ...environment, ...replaced }).get("PG")!]);
   }
-  if (written.size === 0 || [...written.values()].flat().some((place) => looked.includes(place))) return;
+  const unseen = [...written].filter(([, at]) => !at.some((place) => looked.includes(place)));
+  if (unseen.length < written.size || written.size === 0) return unseen.map(([name]) => name);
   throw new EscapementError("E_REFUSED", {
     what: `--look is another database than ${[...written.keys()].join(", ")}: what the job changes would not be seen`,
     hint: "write the same host, port and database in both",

@@ -95,5 +95,8 @@ describe("what is looked at", () => {
     expect(refused(real, set, "postgres://postgres@db.example:5432/ledger")).toMatch(
       /--look is a real place/,
     );
+    const two = { ...set, RATES_URL: "postgres://job@127.0.0.1/rates" };
+    expect(refuseRealPlaces(job(real), two, scratch)).toEqual(["RATES_URL"]);
+    expect(refuseRealPlaces(job(real), set, scratch)).toEqual([]);
   });
 });
