@@ -1,7 +1,7 @@
 /** Prints what is wrong with definition files, one line a problem. */
 import { EscapementError } from "../base/errors.ts";
 import { formatPosition, formatProblem, type Problem } from "../spec/problem.ts";
-import { paint, print } from "./terminal.ts";
+import { harmless, paint, print } from "./terminal.ts";
 
 /** On standard output, for commands whose answer this is. */
 export function printProblems(problems: readonly Problem[]): void {
@@ -14,7 +14,7 @@ export function printProblems(problems: readonly Problem[]): void {
  */
 export function failOnProblems(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
-  for (const problem of problems) process.stderr.write(`${lineOf(problem)}\n`);
+  for (const problem of problems) process.stderr.write(`${harmless(lineOf(problem))}\n`);
   const files = [...new Set(problems.map(({ file }) => file))];
   const named =
     files.length > 3 ? `${files.slice(0, 3).join(", ")} and ${files.length - 3} more` : files.join(", ");
