@@ -1,5 +1,6 @@
 /** One run of the checklist: reads, connects, asks the items, writes what they say. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { formatDuration } from "../../base/duration.ts";
 import { EscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
@@ -26,6 +27,9 @@ import { gateExit } from "./gate-exit.ts";
 import { type ConnectedHosts, connectHosts } from "./hosts.ts";
 import { openStandby } from "./standby.ts";
 import { type OpenedStore, openStore } from "./store.ts";
+
+/** Who stops a run waits that long for connections to close. */
+const partingMs = 1_000;
 
 /** @throws E_SPEC_INVALID, E_USAGE, E_BAD_VALUE, E_STORE_URL_MISSING before anything is asked */
 export async function runChecklist(paths: readonly string[], options: ChecklistOptions): Promise<void> {
@@ -93,8 +97,16 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
     if (!reach.signal.aborted) await recordRun(signed, store.probe);
     if (reach.signal.aborted) process.exitCode = ExitCode.interrupted;
   } finally {
-    await Promise.all(ends.map((end) => end()));
+    const closed = Promise.all(ends.map((end) => end()));
+    await (reach.signal.aborted ? Promise.race([closed, leave()]) : closed);
   }
+}
+
+/** A statement that waits for a lock would hold its connection, and that the program. */
+async function leave(): Promise<never> {
+  await sleep(partingMs, undefined, { ref: false });
+  await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+  process.exit(ExitCode.interrupted);
 }
 
 /** @throws E_USAGE */
