@@ -43,17 +43,19 @@ export function say(line: string): void {
   if (!process.argv.includes("--quiet")) process.stderr.write(`${harmless(line)}\n`);
 }
 
+/** What stands in a column: text, which is put on one line, or lines. */
+export type Cell = string | readonly string[];
+
 /**
  * Aligned columns without borders; widths ignore colour codes. The last column is not padded.
  * @param screenWidth where the last column is broken between words and goes on below itself; at a terminal its width
  */
 export function table(
   header: readonly string[],
-  texts: readonly (readonly string[])[],
+  cells: readonly (readonly Cell[])[],
   screenWidth = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
 ): string {
-  // A cell is on one line, whatever is in it.
-  const rows = texts.map((row) => row.map((cell) => harmless(cell.replace(/[\n\t]+/g, " "))));
+  const rows = cells.map((row) => row.map((cell) => [cell].flat().map(oneLine).join("\n")));
   const widths = header.map((name, i) => Math.max(width(name), ...rows.map((row) => width(row[i] ?? ""))));
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
   const line = (cells: readonly string[]) =>
@@ -67,6 +69,11 @@ export function table(
       )
       .join("  ");
   return [paint.dim(line(header)), ...rows.map(line)].join("\n");
+}
+
+/** Whatever is in it: a line of somebody else's making would look like one of ours. */
+function oneLine(text: string): string {
+  return harmless(text.replace(/[\n\t]+/g, " "));
 }
 
 /** A column narrower than this is left to the terminal: a word a line reads worse. */

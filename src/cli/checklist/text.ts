@@ -13,7 +13,7 @@ import {
   verdictWord,
   worstItemsFirst,
 } from "../../report/checklist/wording.ts";
-import { paint, table } from "../terminal.ts";
+import { type Cell, paint, table } from "../terminal.ts";
 
 /** Open answers of one item that a table shows; `-v` shows all. */
 const mostAnswers = 5;
@@ -33,7 +33,7 @@ export function checklistText(report: ChecklistReport, verbose: boolean): string
     const open = answers.filter(({ counts }) => counts !== "pass" && counts !== "not-applicable");
     const shown = verbose ? answers : open.length > 0 ? open.slice(0, mostAnswers) : answers.slice(0, 1);
     const left = answers.length - shown.length;
-    const cells = shown.map((answer, i) => [
+    const cells = shown.map((answer, i): Cell[] => [
       colour[answer.counts](verdictWord[answer.counts]),
       i === 0 ? String(item.number) : "",
       i === 0 ? item.id : "",
@@ -42,7 +42,7 @@ export function checklistText(report: ChecklistReport, verbose: boolean): string
     if (open.length > shown.length)
       cells.push(["", "", "", paint.dim(`${open.length - shown.length} more are open: -v shows them`)]);
     else if (open.length === 0 && left > 0)
-      cells[0]![3] += paint.dim(` (and ${left} more answer${left === 1 ? "" : "s"})`);
+      cells[0]![3] = `${cells[0]![3]}${paint.dim(` (and ${left} more answer${left === 1 ? "" : "s"})`)}`;
     return cells;
   });
   const parts = rows.length > 0 ? [table(["verdict", "item", "", "answer"], rows)] : [];
@@ -53,14 +53,14 @@ export function checklistText(report: ChecklistReport, verbose: boolean): string
   return [...parts, "", closing(report), ""].join("\n");
 }
 
-function line(answer: Answer, verbose: boolean): string {
+function line(answer: Answer, verbose: boolean): Cell {
   const { result } = answer;
   const todo =
     result.todo !== undefined && answer.counts !== "pass" ? ` ${paint.dim(`→ ${oneLine(result.todo)}`)}` : "";
   const head = `${scopeName(result)}: ${sentence(answer)}${todo}`;
   if (!verbose) return head;
   const evidence = evidenceText(result);
-  return evidence === "" ? head : `${head}\n${paint.dim(evidence.replace(/^/gm, "    "))}`;
+  return evidence === "" ? head : [head, ...evidence.split("\n").map((one) => paint.dim(`    ${one}`))];
 }
 
 function closing(report: ChecklistReport): string {
