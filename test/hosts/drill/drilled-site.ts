@@ -173,6 +173,14 @@ export class DrilledSite {
       join(this.folder, "profiles", "scheduler.yaml"),
       text.replace(/^ {2}drills:$/m, `  drills:\n    faults: ${faults}`),
     );
+    const { lease } = this.#options.pace ?? {};
+    if (lease !== undefined) {
+      const base = readFileSync(join(shipped("profiles"), "base.yaml"), "utf8");
+      writeFileSync(
+        join(this.folder, "profiles", "base.yaml"),
+        base.replace(/^ {4}lease: .*$/m, `    lease: ${lease}`),
+      );
+    }
     writeFileSync(
       join(this.folder, "profiles", "executor-virtual.yaml"),
       `apiVersion: escapement/v1
