@@ -66,9 +66,11 @@ export async function isAsCommitted(
   // A link that leads elsewhere by now is a change, whatever lies there. Paths outside are told of above.
   const named = files.map((file) => relative(root, resolve(file))).filter((path) => !path.startsWith(".."));
   const status = ["--literal-pathspecs", "status", "--porcelain", "--untracked-files=no", "--", ...named];
-  if (named.length > 0 && (await git(root, status))) return false;
+  const changes = named.length > 0 ? await git(root, status) : "";
+  if (changes === undefined) return null;
+  if (changes !== "") return false;
   const unique = [...read].filter((path) => committed.has(path));
-  if (unique.length === 0) return real.length === 0 ? null : true;
+  if (unique.length === 0) return null;
   // Line ends and the like are turned as for a commit.
   const sums = await git(root, ["hash-object", "--stdin-paths"], unique.join("\n"));
   const found = sums?.split("\n");

@@ -106,3 +106,9 @@ test("outside of a repository nobody can tell", async () => {
   rmSync(inFolder(".git"), { recursive: true });
   expect((await bound()).clean).toBe(null);
 });
+
+test("where git does not answer one of the questions nobody can tell", async () => {
+  // Its list of files cannot be read: the commit can, so only `status` fails.
+  write(".git/index", "no list of files");
+  expect((await bound()).clean).toBe(null);
+});
