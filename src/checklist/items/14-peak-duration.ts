@@ -7,7 +7,7 @@ import type { ChecklistItem, Evidence, Result } from "../item.ts";
 import { noJobs, type Pair, pairs } from "./job-files.ts";
 import { databaseNow, inParts, openStore } from "./parts.ts";
 import { type Gap, shortestGap } from "./shortest-gap.ts";
-import { computed, jobLocation, jobScope, queryEvidence, result } from "./verdicts.ts";
+import { answersAbout, computed, queryEvidence } from "./verdicts.ts";
 
 /** Above this part of the gap the next growth of the data is too much. */
 const nearShare = 0.8;
@@ -41,14 +41,7 @@ function peakOf(
   now: Date,
 ): Result {
   const { job, applied, name } = pair;
-  const location = jobLocation(job);
-  const answer = (
-    verdict: Result["verdict"],
-    message: string,
-    evidence: readonly Evidence[],
-    todo?: string,
-  ): Result =>
-    result(jobScope(job), verdict, message, evidence, { location, ...(todo !== undefined && { todo }) });
+  const answer = answersAbout(job);
   const gap = shortestGap(applied?.fires ?? job.definition, now);
   if (!gap) return answer("not-applicable", "only people run it, or it fires once", [pair.evidence]);
   const shortest = formatDuration(gap.gapMs);

@@ -14,7 +14,7 @@ import { aloneMs, type CatchUpWork, type ClassSlots, classSlots, lineMs, slownes
 import { type Pair, pairs } from "./job-files.ts";
 import { databaseNow, openStore } from "./parts.ts";
 import { shortestGap } from "./shortest-gap.ts";
-import { clusterScope, computed, jobLocation, jobScope, queryEvidence, result } from "./verdicts.ts";
+import { answersAbout, clusterScope, computed, queryEvidence, result } from "./verdicts.ts";
 
 /** Catch-up must leave half of the slots to what is on time. */
 export const mostShare = 0.5;
@@ -97,24 +97,17 @@ function linesOf(
 /** Nothing drains at all while no executor lives that has a slot for it. */
 function noSlot(context: CheckContext, { job }: Pair, slots: Look<SlotRow>): Result {
   const message = `no executor that lives has a slot of class ${job.definition.resources.class}`;
-  return result(jobScope(job), "unknown", message, [queryEvidence(context, slots)], {
-    location: jobLocation(job),
-    todo: "escapement status: start the executors",
-  });
+  return answersAbout(job)(
+    "unknown",
+    message,
+    [queryEvidence(context, slots)],
+    "escapement status: start the executors",
+  );
 }
 
 function drainOf(context: CheckContext, pair: Pair, line: Line | undefined, now: Date): Result {
   const { job, applied } = pair;
-  const answer = (
-    verdict: Result["verdict"],
-    message: string,
-    evidence: readonly Evidence[],
-    todo?: string,
-  ): Result =>
-    result(jobScope(job), verdict, message, evidence, {
-      location: jobLocation(job),
-      ...(todo !== undefined && { todo }),
-    });
+  const answer = answersAbout(job);
   const found = [pair.evidence];
   if (!line || !applied)
     return answer("unknown", "the store does not say what it would catch up", found, "escapement jobs apply");

@@ -42,6 +42,13 @@ export function result(
   return { scope, verdict, message, evidence, ...extra };
 }
 
+/** How an item answers about one job: all that changes from answer to answer, in place of {@link result}. */
+export function answersAbout(job: ResolvedJob) {
+  const [scope, location] = [jobScope(job), jobLocation(job)];
+  return (verdict: Verdict, message: string, evidence: readonly Evidence[], todo?: string): Result =>
+    result(scope, verdict, message, evidence, { location, ...(todo !== undefined && { todo }) });
+}
+
 export function queryEvidence(
   context: CheckContext,
   looked: Look<unknown>,
