@@ -37,14 +37,34 @@ export function isProcessGone(pid: number, processStart: string): boolean {
   return stat === undefined || stat.start !== processStart || stat.state === "Z" || stat.state === "X";
 }
 
-/** Fields 3 (state) and 22 (start time) of /proc/PID/stat; undefined when there is no such process. */
-export function processStat(pid: number): { state: string; start: string } | undefined {
+export interface ProcessStat {
+  /** One letter: R running, S sleeping, T stopped, Z zombie, X dead. */
+  readonly state: string;
+  /** In clock ticks since boot. */
+  readonly start: string;
+  /**
+   * It is between two programs: the old one is gone, and the kernel has not noted yet where the new one's
+   * environment lies, so that it reads as empty.
+   */
+  readonly changingProgram: boolean;
+}
+
+/** Of the flags of a process: it is a thread of the kernel, or on its way out. Neither will run a program. */
+const kernelThread = 0x0020_0000;
+const exiting = 0x4;
+
+/**
+ * Fields 3 (state), 9 (flags), 22 (start time) and 51 (end of the environment) of /proc/PID/stat; undefined
+ * when there is no such process.
+ */
+export function processStat(pid: number): ProcessStat | undefined {
   const text = tryRead(`/proc/${pid}/stat`);
   // The second field is the program's name in parentheses, and may hold blanks and parentheses.
   const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
-  const state = fields?.[0];
-  const start = fields?.[19];
-  return state !== undefined && start !== undefined ? { state, start } : undefined;
+  const [state, flags, start, environmentEnd] = [0, 6, 19, 48].map((index) => fields?.[index]);
+  if (state === undefined || start === undefined) return undefined;
+  const runsPrograms = !/[ZX]/.test(state) && (Number(flags) & (kernelThread | exiting)) === 0;
+  return { state, start, changingProgram: runsPrograms && environmentEnd === "0" };
 }
 
 function tryRead(path: string): string | undefined {

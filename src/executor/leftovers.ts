@@ -16,24 +16,55 @@ export function canSearch(): boolean {
   return existsSync("/proc/self/environ");
 }
 
-/** The living processes, except this one, that carry every entry of the mark. */
-export function findMarked(mark: Mark): number[] {
-  if (!canSearch()) return [];
-  const found: number[] = [];
-  for (const name of readdirSync("/proc")) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
-    const environment = environmentOf(pid);
-    if (environment === undefined || !mark.every((entry) => environment.includes(`\0${entry}\0`))) continue;
-    const state = processStat(pid)?.state;
-    if (state !== undefined && state !== "Z" && state !== "X") found.push(pid);
+/** A process between two programs has one within microseconds, unless the machine is busy. */
+const changingPauseMs = 2;
+
+export interface MarkedProcesses {
+  readonly marked: readonly number[];
+  /** Whose marks could not be seen, as they were just changing their program. */
+  readonly unclear: readonly number[];
+}
+
+/**
+ * The living processes, except this one, that carry every entry of the mark.
+ * One that is just changing its program shows no environment: it is looked at
+ * again until it does, but not after `untilMs` of the monotonic clock.
+ */
+export async function findMarked(mark: Mark, untilMs: number): Promise<MarkedProcesses> {
+  const marked: number[] = [];
+  let unclear = canSearch() ? readdirSync("/proc").map(Number).filter(isOther) : [];
+  for (;;) {
+    unclear = unclear.filter((pid) => {
+      const carries = carriesMark(pid, mark);
+      if (carries === true) marked.push(pid);
+      return carries === "unclear";
+    });
+    if (unclear.length === 0 || monotonicMs() > untilMs) return { marked, unclear };
+    await sleep(changingPauseMs);
   }
-  return found;
+}
+
+function isOther(pid: number): boolean {
+  return Number.isInteger(pid) && pid !== process.pid;
+}
+
+function carriesMark(pid: number, mark: Mark): boolean | "unclear" {
+  const before = environmentOf(pid);
+  if (before !== noEnvironment && !carries(before, mark)) return false;
+  const stat = processStat(pid);
+  if (stat === undefined || stat.state === "Z" || stat.state === "X") return false;
+  if (before !== noEnvironment) return true;
+  // Or it has changed it since it was looked at.
+  return stat.changingProgram ? "unclear" : carries(environmentOf(pid), mark);
+}
+
+function carries(environment: string | undefined, mark: Mark): boolean {
+  return environment !== undefined && mark.every((entry) => environment.includes(`\0${entry}\0`));
 }
 
 /**
  * Kills what carries the mark until none is found.
- * @returns the pids it killed, and those still there at the end of `limitMs`
+ * @returns the pids it killed, and those that at the end of `limitMs` were still there, or may be marked
  */
 export async function killMarked(
   mark: Mark,
@@ -42,12 +73,13 @@ export async function killMarked(
   const killed = new Set<number>();
   const until = monotonicMs() + limitMs;
   for (;;) {
-    const found = findMarked(mark);
-    for (const pid of found) {
+    const { marked, unclear } = await findMarked(mark, until);
+    for (const pid of marked) {
       killed.add(pid);
       signal(pid, "SIGKILL");
     }
-    if (found.length === 0 || monotonicMs() > until) return { killed: [...killed], left: found };
+    const left = [...marked, ...unclear];
+    if (left.length === 0 || monotonicMs() > until) return { killed: [...killed], left };
     await sleep(20);
   }
 }
@@ -64,6 +96,9 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
     return false;
   }
 }
+
+/** As {@link environmentOf} gives it for nothing at all. */
+const noEnvironment = "\0\0";
 
 /** With a zero byte before and after every entry; undefined when it may not be read. */
 function environmentOf(pid: number): string | undefined {

@@ -139,7 +139,7 @@ function addShard(draft: Draft, obligation: Obligation, shardNo: number, startMs
   const fates = random.chance(draft.troubled)
     ? Array.from({ length: random.between(1, 3) }, () => random.pick(failures))
     : [];
-  let zombie: { claim: Record<string, unknown>; owner: string; fromMs: number; fate: "zombie" } | undefined;
+  let zombie: { claim: Record<string, unknown>; owner: string; fromMs: number; mute: boolean } | undefined;
   for (const [i, fate] of [...fates, "success" as const].entries()) {
     draft.token += 10;
     const claim = { job, fireTime, shardNo, attempt: i + 1, fenceToken: draft.token };
@@ -166,11 +166,12 @@ function addShard(draft: Draft, obligation: Obligation, shardNo: number, startMs
     if (zombie) {
       // Thawed while its successor runs: refused, then killed.
       const untilMs = fromMs + 4;
+      const heardMs = zombie.mute ? fromMs + 1 : zombie.fromMs;
       draft.events.push({ ms: fromMs + 2, list: "refusals", row: { ...zombie.claim, reason: "stale" } });
       draft.events.push({
-        ms: zombie.fromMs,
+        ms: heardMs,
         list: "sightings",
-        row: { ...zombie.claim, from: isoAt(zombie.fromMs), until: isoAt(untilMs) },
+        row: { ...zombie.claim, from: isoAt(heardMs), until: isoAt(untilMs) },
       });
       draft.faults.push({
         kind: "sigstop",
@@ -183,7 +184,9 @@ function addShard(draft: Draft, obligation: Obligation, shardNo: number, startMs
         unsupervised: [zombie.owner],
       });
     }
-    zombie = fate === "zombie" ? { claim, owner, fromMs, fate } : undefined;
+    // Some froze before their first word, but none that an older zombie was refused for.
+    const mute = zombie === undefined && random.chance(0.5);
+    zombie = fate === "zombie" ? { claim, owner, fromMs, mute } : undefined;
     atMs = endMs + random.between(100, 3_000);
   }
   draft.endMs = Math.max(draft.endMs, atMs);

@@ -68,6 +68,11 @@ export function reportText(result: CampaignResult): string {
       ]),
     ),
     ...remarks(clusters),
+    ...clusters.flatMap(({ circumstances }, i) =>
+      circumstances.map((lines, n) =>
+        [`around violation ${n + 1} of cluster ${i + 1}:`, ...lines.map((line) => `  ${line}`)].join("\n"),
+      ),
+    ),
     ...(result.unknown.length > 0
       ? [
           [

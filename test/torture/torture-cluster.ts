@@ -9,6 +9,7 @@ import { type History, parseHistory } from "../../src/chaos/history.ts";
 import { Witness, type WitnessClaim } from "../../src/chaos/witness.ts";
 import { type ProcessCluster, startProcessCluster } from "../../src/lab/process-cluster.ts";
 import { SeededRandom } from "../chaos/seeded-random.ts";
+import { circumstances } from "./circumstances.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { aimsOf, lanes, type Phase, planLane } from "./fault-plan.ts";
 import { type InjectedFault, Injector } from "./injector.ts";
@@ -18,6 +19,8 @@ import { jobFileText, obligationsOf, tortureJob } from "./torture-jobs.ts";
 
 export interface ClusterResult {
   readonly verdict: Verdict;
+  /** Of each of the verdict's first findings, what happened around it. */
+  readonly circumstances: readonly (readonly string[])[];
   readonly faults: readonly InjectedFault[];
   readonly reruns: number;
   /** Processes that ended by themselves and were started again, as an init system would. */
@@ -29,6 +32,8 @@ export interface ClusterResult {
   readonly strays: number;
 }
 
+/** Of a cluster; more would hide the first. */
+const explainedFindings = 5;
 /** Time to drain after the last fault. */
 const settleDeadlineMs = 180_000;
 
@@ -140,6 +145,7 @@ export class TortureCluster {
     this.#strays = strays;
     return {
       verdict,
+      circumstances: verdict.findings.slice(0, explainedFindings).map((one) => circumstances(history, one)),
       faults: this.injector.faults,
       reruns,
       selfExits: this.injector.selfExits,

@@ -98,17 +98,23 @@ function checkOverlap(
   return excused;
 }
 
-/** Nobody could kill the older process when the newer began, and it was dead soon after somebody could. */
+/**
+ * Nobody could kill the process of the older claim when both began to be alive, and it was dead soon after
+ * somebody could. It may be the one heard of last: frozen before its first word, it says that when it thaws.
+ *
+ * @param first heard of before `second`; which claim is the older one is for their tokens to say
+ */
 function isExcused(
   ledger: Ledger,
   entry: ShardEntry,
-  older: Sighting,
-  newer: Sighting,
+  first: Sighting,
+  second: Sighting,
   faults: Faults,
 ): boolean {
+  const older = first.fenceToken <= second.fenceToken ? first : second;
   const owner = entry.attempts.find((attempt) => attempt.fenceToken === older.fenceToken)?.owner;
   const { killGraceMs } = ledger.history.limits;
-  const begun = Date.parse(newer.from);
+  const begun = Date.parse(second.from);
   return (faults.get(owner ?? "") ?? []).some((fault) => {
     const until = (fault.until === null ? Number.POSITIVE_INFINITY : Date.parse(fault.until)) + killGraceMs;
     return fault.proven && Date.parse(fault.at) <= begun && begun <= until && endMs(older) <= until;

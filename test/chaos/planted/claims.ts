@@ -76,7 +76,9 @@ export const claims: readonly PlantedFault[] = [
     plant: withPlace(
       () => true,
       (history, { key }, random) => {
-        const lives = history.sightings.filter((row) => same(row, key)).sort((a, b) => a.seq - b.seq);
+        const lives = history.sightings
+          .filter((row) => same(row, key))
+          .sort((a, b) => a.fenceToken - b.fenceToken);
         const frozen = new Set(history.faults.flatMap((fault) => fault.unsupervised));
         const owner = history.attempts.find((row) => row.fenceToken === lives[0]!.fenceToken)!.owner;
         if (lives.length < 2 || frozen.has(owner)) return false;
@@ -97,6 +99,29 @@ export const claims: readonly PlantedFault[] = [
       excuse.proven = false;
       return true;
     },
+  },
+  {
+    class: "overlap",
+    way: "an excuse of the newer claim alone",
+    plant: withPlace(
+      () => true,
+      (history, { key }) => {
+        const lives = history.sightings.filter((row) => same(row, key));
+        const ownerOf = new Map(history.attempts.map((row) => [row.fenceToken, row.owner]));
+        const excuse = history.faults.find((fault) =>
+          lives.some((life) => fault.unsupervised.includes(ownerOf.get(life.fenceToken)!)),
+        );
+        if (!excuse) return false;
+        const zombie = lives.find((life) => excuse.unsupervised.includes(ownerOf.get(life.fenceToken)!))!;
+        const newer = lives.find(
+          (life) =>
+            life.fenceToken > zombie.fenceToken && life.from <= zombie.until! && life.until! >= zombie.from,
+        );
+        if (!newer) return false;
+        excuse.unsupervised = [ownerOf.get(newer.fenceToken)!];
+        return true;
+      },
+    ),
   },
   {
     class: "overlap",
