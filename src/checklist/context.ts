@@ -118,6 +118,8 @@ export interface CheckContext {
   };
   /** RFC 3339 for `Evidence.at`: the database's time, moved on by the monotonic clock; without a store this machine's. */
   at(): string;
+  /** How long an item may take, from its start. */
+  readonly itemTimeoutMs: number;
   /** Fires when the item's time is up or the person stopped the run. */
   readonly signal: AbortSignal;
 }

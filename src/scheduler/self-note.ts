@@ -2,6 +2,7 @@
 import { monotonicMs } from "../base/monotonic.ts";
 import type { SchedulerNode } from "../spec/cluster-definition.ts";
 import type { Queryable } from "../store/database.ts";
+import type { MeasuredOffset } from "../store/executor.ts";
 import { noteScheduler } from "../store/scheduler-row.ts";
 import { holdsAddress } from "./virtual-address.ts";
 
@@ -18,19 +19,19 @@ export interface Identity {
 export class SelfNote {
   readonly #db: Queryable;
   readonly #who: Identity;
-  readonly #offsetMs: () => number | null;
+  readonly #offset: () => MeasuredOffset | null;
   readonly #virtualAddress: string | undefined;
   #notedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     db: Queryable,
     who: Identity,
-    offsetMs: () => number | null,
+    offset: () => MeasuredOffset | null,
     virtualAddress: string | undefined,
   ) {
     this.#db = db;
     this.#who = who;
-    this.#offsetMs = offsetMs;
+    this.#offset = offset;
     this.#virtualAddress = virtualAddress;
   }
 
@@ -48,7 +49,7 @@ export class SelfNote {
   async write(role: "leader" | "standby" | "stopped"): Promise<void> {
     const { incarnation, node, host, version, timeZoneData } = this.#who;
     const http = `${node.http.address}:${node.http.port}`;
-    const offsetMs = this.#offsetMs();
+    const offset = this.#offset();
     await noteScheduler(this.#db, {
       incarnation,
       node: node.name,
@@ -58,7 +59,8 @@ export class SelfNote {
       timeZoneData,
       role,
       http,
-      offsetMs,
+      offsetMs: offset?.offsetMs ?? null,
+      offsetErrorMs: offset?.errorMs ?? null,
       holdsVirtualAddress: holdsAddress(this.#virtualAddress),
     });
   }

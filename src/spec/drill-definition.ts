@@ -149,6 +149,8 @@ export interface PassRules {
   readonly allowedFailures: readonly string[];
   /** Attempts of a former holder that the fence must have refused. */
   readonly refusedStaleWrites: number;
+  /** Of every fire: a first start later than this is late, unless it is marked as a misfire. */
+  readonly startWithinMs?: number;
   /** From the fault until another scheduler leads, or another executor has taken the shard. */
   readonly takeoverWithinMs?: number;
   /** From the fault (suppressed: from the restore) until the unit runs again. */

@@ -6,6 +6,8 @@ import { choice, duration, expectation, name, size, text, wholeNumber } from "./
 
 const minute = 60_000;
 const hour = 60 * minute;
+/** A history that lets fires start later than this is not judged as a pass; see judge-drill. */
+const mostLate = 5 * minute;
 
 const target = z
   .strictObject({
@@ -109,6 +111,9 @@ const pass = z
       1_000,
       "Writes of a former holder that must have been refused.",
     ).default(0),
+    startWithin: duration("Of every fire, from its time to the start of its first attempt.", {
+      max: mostLate,
+    }).optional(),
     takeoverWithin: duration("Until another one leads or runs the shard.", { max: hour }).optional(),
     restartedWithin: duration("Until the unit runs again.", { max: hour }).optional(),
     offsetBelow: duration("Of the target's clock after the restore.", { max: minute }).optional(),

@@ -161,6 +161,7 @@ function passOf(pass: PassDocument): PassRules {
   return {
     allowedFailures: pass.allowedFailures,
     refusedStaleWrites: pass.refusedStaleWrites,
+    ...(pass.startWithin !== undefined && { startWithinMs: pass.startWithin }),
     ...(pass.takeoverWithin !== undefined && { takeoverWithinMs: pass.takeoverWithin }),
     ...(pass.restartedWithin !== undefined && { restartedWithinMs: pass.restartedWithin }),
     ...(pass.offsetBelow !== undefined && { offsetBelowMs: pass.offsetBelow }),

@@ -37,6 +37,7 @@ export function contextOf(store: Queryable | string, change: Partial<CheckContex
       },
     },
     at: () => new Date().toISOString(),
+    itemTimeoutMs: 30_000,
     signal: new AbortController().signal,
     ...change,
   };

@@ -46,8 +46,8 @@ export interface CollectedHistory {
   readonly leftOut: readonly string[];
 }
 
-/** A probe that starts this late and is not marked as a misfire was forgotten. */
-const lateMs = probeThresholdMs + 20_000;
+/** A probe that starts this late and is not marked as a misfire was forgotten, unless its drill allows more. */
+const usualLateMs = probeThresholdMs + 20_000;
 /** What the step itself may be off by: the clock of the store is moved by a second or two more or less. */
 const earlySlackMs = 2_000;
 /** Other jobs' fires of the last moments may still be on their way. */
@@ -72,7 +72,12 @@ export async function collectHistory(question: HistoryQuestion): Promise<Collect
   const history = parseHistory({
     readAt,
     settled: question.settled,
-    limits: { settleMs: 0, lateMs, overlapMs: 250, ...earlyLimit(variant) },
+    limits: {
+      settleMs: 0,
+      lateMs: variant.pass.startWithinMs ?? usualLateMs,
+      overlapMs: 250,
+      ...earlyLimit(variant),
+    },
     requirements: {
       faultKinds: [variant.fault.kind],
       obligationsInFault: definition.load.obligations,

@@ -156,6 +156,9 @@ export function passTexts(pass: PassRules): string[] {
     ...(pass.refusedStaleWrites > 0
       ? [`at least ${pass.refusedStaleWrites} write(s) of the former holder refused`]
       : []),
+    ...(pass.startWithinMs === undefined
+      ? []
+      : [`every fire starts within ${formatDuration(pass.startWithinMs)}`]),
     ...(pass.takeoverWithinMs === undefined
       ? []
       : [`somebody else goes on within ${formatDuration(pass.takeoverWithinMs)}`]),

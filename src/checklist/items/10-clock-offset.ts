@@ -1,10 +1,10 @@
 /** Item 10: how far every clock is off is measured on its own, against the database. */
 import { messageOf } from "../../base/errors.ts";
-import { monotonicMs } from "../../base/monotonic.ts";
+import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { type OffsetRow, readOffsets } from "../../store/checklist/clocks.ts";
 import type { CheckContext, HostProbe } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
-import { apart, disagreements, nearestOfHosts, clockTodo as todo } from "./clock-spread.ts";
+import { apart, atLeastOff, disagreements, nearestOfHosts, clockTodo as todo } from "./clock-spread.ts";
 import { databaseNow, inParts, merged, openStore } from "./parts.ts";
 import { clusterScope, commandEvidence, computed, hostScope, queryEvidence, result } from "./verdicts.ts";
 import { unheard } from "./watch-silences.ts";
@@ -15,6 +15,10 @@ const usualLimitMs = 100;
 const slowTrips = 10;
 /** To one clock. As with NTP, the shortest of them counts. */
 const mostTrips = 4;
+/** Where all of these were too slow to tell: other items may keep the host busy, and will be done with it. */
+const pauseMs = 3_000;
+/** Of the item's time, for waiting so: once for the host, once for the database, and a trip after each. */
+const patience = 0.35;
 
 export const clockOffset: ChecklistItem<CheckContext> = {
   number: 10,
@@ -22,7 +26,7 @@ export const clockOffset: ChecklistItem<CheckContext> = {
   question:
     "Is the offset of every clock measured against the database, apart from other metrics, and alerted on?",
   why: "A daemon that says it is synchronised may follow a wrong source. Only a comparison with the clock that decides shows it.",
-  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and those of two hosts within the limit of each other. What processes of one host say of its one clock is compared as measurements: where they differ by more than the limit it is unknown, and the smaller one counts. The watch file's rules on clocks are on. Each host is asked for its time between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips, of which the shortest of a few counts.",
+  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and those of two hosts within the limit of each other, each taken for right to within half of the trip it was measured on. What processes of one host say of its one clock is compared as measurements: where they differ by more than the limit it is unknown, and the smaller one counts. The watch file's rules on clocks are on. Each host is asked for its time between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips, of which the shortest of a few counts.",
   check: async (context) => {
     const cluster = await inParts(context, {
       "the measured offsets": () => samples(context),
@@ -113,17 +117,26 @@ function sampleOf(
     );
   if (row.offsetMs === null)
     return result(scope, "unknown", `${who} has not measured its clock`, [evidence], { todo: "see its log" });
-  const offset = `${row.offsetMs > 0 ? "+" : ""}${row.offsetMs.toFixed(1)} ms`;
+  const offset = offsetText(row);
   // The same clock, read by another process: what is within the limit shows that this one was held up.
-  if (Math.abs(row.offsetMs) > limitMs && nearest && Math.abs(nearest.offsetMs!) <= limitMs)
+  const isOff = atLeastOff(row) > limitMs;
+  if (isOff && nearest && atLeastOff(nearest) <= limitMs)
     return result(
       scope,
       "unknown",
-      `${who} says ${offset}, but ${nearest.part} ${nearest.node} on the same host ${nearest.offsetMs!.toFixed(1)} ms`,
+      `${who} says ${offset}, but ${nearest.part} ${nearest.node} on the same host ${offsetText(nearest)}`,
       [evidence],
       { todo: "look again" },
     );
-  if (Math.abs(row.offsetMs) > limitMs)
+  if (!isOff && row.errorMs > slowTrips * limitMs)
+    return result(
+      scope,
+      "unknown",
+      `${who} was answered too slowly to tell: ${offset} off the database's clock`,
+      [evidence],
+      { todo: "look again" },
+    );
+  if (isOff)
     return result(
       scope,
       "fail",
@@ -132,6 +145,10 @@ function sampleOf(
       { todo },
     );
   return result(scope, "pass", `${who} is ${offset} off the database's clock`, [evidence]);
+}
+
+function offsetText({ offsetMs, errorMs }: OffsetRow): string {
+  return `${offsetMs! > 0 ? "+" : ""}${offsetMs!.toFixed(1)} ± ${errorMs.toFixed(1)} ms`;
 }
 
 async function rules(context: CheckContext): Promise<Result[]> {
@@ -162,13 +179,14 @@ async function measure(context: CheckContext, host: HostProbe): Promise<Result> 
   const scope = hostScope(host);
   try {
     const limitMs = limitOf(context);
-    const ofHost = await shortestTrip(limitMs / 2, async () => {
+    const askHost = async () => {
       const said = await host.exec(dateCommand, { deadlineMs: 10_000 });
       return { wallMs: Number(/^(\d+\.\d+)\s*$/.exec(said.stdout)?.[1] ?? Number.NaN) * 1_000, said };
-    });
+    };
+    const ofHost = await shortestTrip(context, limitMs, askHost);
     if (Number.isNaN(ofHost.wallMs))
       return result(scope, "unknown", "its date says no fractions of a second", []);
-    const ofStore = await shortestTrip(limitMs / 2, async () => ({
+    const ofStore = await shortestTrip(context, limitMs, async () => ({
       wallMs: (await databaseNow(context)).getTime(),
     }));
     const offsetMs = ofHost.sinceMs - ofStore.sinceMs;
@@ -194,14 +212,28 @@ async function measure(context: CheckContext, host: HostProbe): Promise<Result> 
   }
 }
 
-/** Asks again, a few times, until a trip was short enough: the first waits for what else is asked at the start. */
-async function shortestTrip<T extends { readonly wallMs: number }>(enoughMs: number, ask: () => Promise<T>) {
+/**
+ * Asks again, a few times, until a trip was short enough: the first waits for what else is asked at the start.
+ * Goes on, with pauses, while two such trips could not tell whether a clock is off.
+ */
+async function shortestTrip<T extends { readonly wallMs: number }>(
+  { itemTimeoutMs, signal }: CheckContext,
+  limitMs: number,
+  ask: () => Promise<T>,
+) {
+  const untilMs = monotonicMs() + itemTimeoutMs * patience;
   let best = await against(ask);
-  for (let left = mostTrips - 1; left > 0 && best.errorMs > enoughMs; left--) {
-    const trip = await against(ask);
-    if (trip.errorMs < best.errorMs) best = trip;
+  for (let left = mostTrips - 1; left > 0 && best.errorMs > limitMs / 2; left--)
+    best = shorter(best, await against(ask));
+  while (best.errorMs > (slowTrips * limitMs) / 2 && monotonicMs() < untilMs && !signal.aborted) {
+    await sleep(pauseMs, signal);
+    best = shorter(best, await against(ask));
   }
   return best;
+}
+
+function shorter<T extends { readonly errorMs: number }>(a: T, b: T): T {
+  return b.errorMs < a.errorMs ? b : a;
 }
 
 /** `sinceMs`: the answer minus the monotonic instant in the middle of the trip. */

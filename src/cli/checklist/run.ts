@@ -72,6 +72,7 @@ export async function runChecklist(paths: readonly string[], options: ChecklistO
         maxAgeMs: defaultEvidenceAges,
         drills: store.drills,
         at: store.at,
+        itemTimeoutMs: options.itemTimeout,
         signal,
       }),
       deadlineMs: options.itemTimeout,

@@ -27,7 +27,7 @@ describe("item 10", () => {
       "UPDATE escapement.executor SET offset_ms = 400 WHERE node = 'executor-1'",
       "exec-1",
       "fail",
-      /\+400.0 ms off/,
+      /\+400.0 ± 0.0 ms off/,
     ],
     [
       "it measures nothing",
@@ -62,14 +62,42 @@ describe("item 10", () => {
       `UPDATE escapement.executor SET host = 'exec-1', offset_ms = CASE node WHEN 'executor-1' THEN 320 ELSE 10 END`,
       "exec-1",
       "unknown",
-      /executor-1 says \+320\.0 ms, but executor executor-2 on the same host 10\.0 ms/,
+      /executor-1 says \+320.0 ± 0.0 ms, but executor executor-2 on the same host \+10.0 ± 0.0 ms/,
     ],
     [
       "every process of a host says that it is off",
       `UPDATE escapement.executor SET host = 'exec-1', offset_ms = CASE node WHEN 'executor-1' THEN 320 ELSE 290 END`,
       "exec-1",
       "fail",
-      /\+320.0 ms off/,
+      /\+320.0 ± 0.0 ms off/,
+    ],
+    [
+      "a measurement whose trip explains what it says",
+      "UPDATE escapement.executor SET offset_ms = 400, offset_error_ms = 350 WHERE node = 'executor-1'",
+      "exec-1",
+      "pass",
+      /\+400.0 ± 350.0 ms off/,
+    ],
+    [
+      "a measurement that is off beyond its trip",
+      "UPDATE escapement.executor SET offset_ms = 400, offset_error_ms = 250 WHERE node = 'executor-1'",
+      "exec-1",
+      "fail",
+      /\+400.0 ± 250.0 ms off/,
+    ],
+    [
+      "a measurement whose trip took too long to say anything",
+      "UPDATE escapement.executor SET offset_ms = 40, offset_error_ms = 1500 WHERE node = 'executor-1'",
+      "exec-1",
+      "unknown",
+      /answered too slowly to tell: \+40.0 ± 1500.0 ms/,
+    ],
+    [
+      "two clocks that their trips alone may have set apart",
+      `UPDATE escapement.executor SET offset_ms = CASE node WHEN 'executor-1' THEN -60 ELSE 60 END, offset_error_ms = 15`,
+      "payments",
+      "pass",
+      /^the clocks of \d hosts are within 100 ms/,
     ],
     ["nobody measures", "DELETE FROM escapement.executor", "payments", "unknown", /no executor measures/],
   ])("%s", async (_, sql, scope, verdict, message) => {
@@ -119,6 +147,24 @@ describe("item 10", () => {
     const busy = context(onHost("exec-1", { [keyOf(dateCommand)]: slowAtFirst }));
     expect(await verdicts(clockOffset, busy)).toEqual(all);
     expect(asked).toBeGreaterThan(1);
+  });
+
+  it("goes on asking while the host is too busy for any trip to tell", async () => {
+    let asked = 0;
+    const busyAtFirst = async () => {
+      if (asked++ < 4) await setTimeout(300);
+      return dateText(0);
+    };
+    const strict = watchWith({ thresholds: { ...goodWatch.thresholds, clockWarn: 20 } });
+    const busy = context({
+      ...onHost("exec-1", { [keyOf(dateCommand)]: busyAtFirst }),
+      definitions: strict,
+    });
+    const answer = (await clockOffset.check(busy)).find(
+      ({ scope, message }) => scope.name === "exec-1" && /measured from here/.test(message),
+    );
+    expect(answer).toMatchObject({ verdict: "pass" });
+    expect(asked).toBe(5);
   });
 
   it("fails when its rule is off; is unknown without a watch file and without a store", async () => {

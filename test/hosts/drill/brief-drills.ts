@@ -28,6 +28,8 @@ export interface Pace {
   readonly noticed: string;
   /** Long enough for the fires that are asked for. */
   readonly seen: string;
+  /** Of a fire, where the start of a program alone takes a good part of the drill's own limit. */
+  readonly startWithin?: string;
   /** Leases of the cluster, where those of the profiles are too short for its hosts. */
   readonly lease?: string;
 }
@@ -37,9 +39,10 @@ const light: Pace = { load: { shards: 3, shardDuration: "4s" }, noticed: "27s", 
 
 /** For a cluster of emulated machines, where the start of an attempt alone takes seconds. */
 export const lightest: Pace = {
-  load: { jobs: 2, every: "20s", shards: 1, shardDuration: "6s", obligations: 5 },
-  noticed: "75s",
-  seen: "65s",
+  load: { jobs: 2, every: "30s", shards: 1, shardDuration: "6s", obligations: 5 },
+  noticed: "100s",
+  seen: "95s",
+  startWithin: "3m",
   lease: "45s",
 };
 
@@ -49,6 +52,7 @@ export function writeBriefDrills(from: string, to: string, pace = light): void {
     const file = parse(readFileSync(join(from, name), "utf8")) as DrillFile;
     if (file.kind !== "Drill") continue;
     const { spec } = file;
+    spec.pass ??= {};
     for (const timed of [spec, ...(spec.variants ?? [])]) shorten(timed, file.metadata.name, pace);
     spec.load = { ...spec.load, ...pace.load };
     // Where leases, or twice a cut, want more, the drill itself takes more.
@@ -64,6 +68,8 @@ function shorten(timed: Timed, drill: string, pace: Pace): void {
   const { hold, pass } = timed;
   for (const within of ["takeoverWithin", "restartedWithin"])
     if (pass?.[within] !== undefined) pass[within] = onABusyMachine;
+  // Rules of a variant take the place of the drill's own, all of them.
+  if (pass !== undefined && pace.startWithin !== undefined) pass.startWithin = pace.startWithin;
   // Half a minute without network is what that drill is about.
   if (hold === undefined || (drill === "cut-network" && pace === light)) return;
   timed.hold = hold.times === undefined ? { for: pace.seen } : { ...hold, times: 1, atLeast: pace.noticed };

@@ -78,6 +78,15 @@ export class DrilledSite {
       jobs,
       readFileSync(jobs, "utf8").replace("*/3 * * * * *", this.#options.fires ?? "*/15 * * * * *"),
     );
+    const { lease } = this.#options.pace ?? {};
+    if (lease !== undefined) {
+      // No job may ask for less than its cluster gives.
+      const policies = join(this.folder, "jobs", "policies.yaml");
+      writeFileSync(
+        policies,
+        readFileSync(policies, "utf8").replaceAll(/^ {2}lease: .*$/gm, `  lease: ${lease}`),
+      );
+    }
     await this.#bootstrap();
     await Promise.all(hosts.filter(isExecutor).map(({ name }) => this.#lightProbe(name)));
     await this.#letControllerIn();
