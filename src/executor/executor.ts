@@ -90,7 +90,7 @@ export class Executor {
       slots: node.slots,
       waitingOutcomes: () => this.#completions.length,
       trustedForMs: () => (this.#lease?.trusted ? this.#lease.trustedUntilMs - monotonicMs() : 0),
-      offsetMs: () => this.#lease?.offset?.offsetMs ?? null,
+      offsetMs: () => this.#lease?.offsetMs ?? null,
     });
   }
 

@@ -12,7 +12,7 @@ import type { Log } from "../base/log.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
 import type { LeaseSettings } from "../spec/cluster-definition.ts";
 import type { Queryable } from "../store/database.ts";
-import { type MeasuredOffset, renewExecutor } from "../store/executor.ts";
+import { renewExecutor } from "../store/executor.ts";
 
 export interface LeaseHooks {
   readonly onRenewed: () => void;
@@ -34,8 +34,8 @@ export class LeaseKeeper {
   #timer: NodeJS.Timeout | undefined;
   #hurry = new AbortController();
   #state: "trusted" | "lost" | "ended" = "trusted";
-  /** Of our wall clock, for display only. */
-  offset: MeasuredOffset | null = null;
+  /** Our wall clock minus the database's, for display only. */
+  offsetMs: number | null = null;
 
   /** @param sentMs the monotonic instant before the registration was sent */
   constructor(
@@ -101,15 +101,12 @@ export class LeaseKeeper {
       const sentMs = monotonicMs();
       const wallMs = Date.now();
       try {
-        const now = await renewExecutor(this.#db, this.incarnation, this.offset);
+        const now = await renewExecutor(this.#db, this.incarnation, this.offsetMs);
         if (this.#state !== "trusted") return;
         if (now === null) return this.#lose("the store says that it has ended");
         // This process stood still: whoever asked meanwhile was told that the lease is over, and acted on it.
         if (!this.trusted) return this.#lose("its renewal was answered too late");
-        this.offset = {
-          offsetMs: (wallMs + Date.now()) / 2 - now.getTime(),
-          errorMs: (monotonicMs() - sentMs) / 2,
-        };
+        this.offsetMs = (wallMs + Date.now()) / 2 - now.getTime();
         this.#sentMs = sentMs;
         this.#watch();
         if (this.#state !== "trusted") return;

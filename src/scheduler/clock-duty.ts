@@ -7,7 +7,6 @@
 import { monotonicMs } from "../base/monotonic.ts";
 import type { SchedulerSettings } from "../spec/cluster-definition.ts";
 import type { Queryable } from "../store/database.ts";
-import type { MeasuredOffset } from "../store/executor.ts";
 import { readLeader } from "../store/leadership.ts";
 import { listSchedulers } from "../store/scheduler-row.ts";
 import { ClockHealth, healthierThanUs } from "./clock-health.ts";
@@ -33,11 +32,6 @@ export class ClockDuty {
   /** This host's wall clock minus the database's; null before the first reading. */
   get wallOffsetMs(): number | null {
     return this.#clock.wallOffsetMs;
-  }
-
-  /** The same with its error. */
-  get wallOffset(): MeasuredOffset | null {
-    return this.#clock.wallOffset;
   }
 
   /** True as soon as it could be said that the clock is off. */

@@ -63,7 +63,7 @@ export class Scheduler {
     this.#options = options;
     const { db, settings, node, timeZoneData } = options;
     this.#clock = new ClockDuty({ db, settings, node: node.name, timeZoneData });
-    this.#selfNote = new SelfNote(db, options, () => this.#clock.wallOffset, settings.virtualAddress);
+    this.#selfNote = new SelfNote(db, options, () => this.#clock.wallOffsetMs, settings.virtualAddress);
     this.#planner = new Planner(options.leaderDb, {
       ...defaultPlannerSettings,
       lookAheadMs: options.settings.lookAheadMs,

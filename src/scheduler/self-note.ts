@@ -2,7 +2,6 @@
 import { monotonicMs } from "../base/monotonic.ts";
 import type { SchedulerNode } from "../spec/cluster-definition.ts";
 import type { Queryable } from "../store/database.ts";
-import type { MeasuredOffset } from "../store/executor.ts";
 import { noteScheduler } from "../store/scheduler-row.ts";
 import { holdsAddress } from "./virtual-address.ts";
 
@@ -19,19 +18,19 @@ export interface Identity {
 export class SelfNote {
   readonly #db: Queryable;
   readonly #who: Identity;
-  readonly #offset: () => MeasuredOffset | null;
+  readonly #offsetMs: () => number | null;
   readonly #virtualAddress: string | undefined;
   #notedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     db: Queryable,
     who: Identity,
-    offset: () => MeasuredOffset | null,
+    offsetMs: () => number | null,
     virtualAddress: string | undefined,
   ) {
     this.#db = db;
     this.#who = who;
-    this.#offset = offset;
+    this.#offsetMs = offsetMs;
     this.#virtualAddress = virtualAddress;
   }
 
@@ -49,7 +48,7 @@ export class SelfNote {
   async write(role: "leader" | "standby" | "stopped"): Promise<void> {
     const { incarnation, node, host, version, timeZoneData } = this.#who;
     const http = `${node.http.address}:${node.http.port}`;
-    const offset = this.#offset();
+    const offsetMs = this.#offsetMs();
     await noteScheduler(this.#db, {
       incarnation,
       node: node.name,
@@ -59,8 +58,7 @@ export class SelfNote {
       timeZoneData,
       role,
       http,
-      offsetMs: offset?.offsetMs ?? null,
-      offsetErrorMs: offset?.errorMs ?? null,
+      offsetMs,
       holdsVirtualAddress: holdsAddress(this.#virtualAddress),
     });
   }

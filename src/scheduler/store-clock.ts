@@ -2,8 +2,6 @@
  * Watches the database's clock against the monotonic one. It decides everything,
  * so a step of it must not pass unseen; it changes no decision.
  */
-import type { MeasuredOffset } from "../store/executor.ts";
-
 export interface ClockReading {
   /** The database's time. */
   readonly now: Date;
@@ -20,13 +18,6 @@ export class StoreClock {
   /** This host's wall clock minus the database's, at the last reading; null before the first. */
   get wallOffsetMs(): number | null {
     return this.#wallOffsetMs;
-  }
-
-  /** The same with its error. */
-  get wallOffset(): MeasuredOffset | null {
-    return this.#wallOffsetMs === null
-      ? null
-      : { offsetMs: this.#wallOffsetMs, errorMs: this.#roundTripMs / 2 };
   }
 
   get roundTripMs(): number {

@@ -71,28 +71,20 @@ export async function registerExecutor(
   return storeTime(rows);
 }
 
-/** How far a host's clock is off. */
-export interface MeasuredOffset {
-  /** Its wall clock minus the database's. */
-  readonly offsetMs: number;
-  /** How wrong that may be: half of the trip that it was measured on. */
-  readonly errorMs: number;
-}
-
 /**
  * Renews the lease of one incarnation.
- * @param offset of this host's clock, for display only; null: not measured yet
+ * @param offsetMs this host's wall clock minus the database's, for display only.
  * @returns the database's time, or null: the lease has ended and the shards may be someone else's.
  */
 export async function renewExecutor(
   db: Queryable,
   incarnation: string,
-  offset: MeasuredOffset | null,
+  offsetMs: number | null,
 ): Promise<Date | null> {
-  const { rows } = await db.query<{ now: Date | null }>(
-    "SELECT escapement.executor_renew($1, $2, $3) AS now",
-    [incarnation, offset?.offsetMs ?? null, offset?.errorMs ?? null],
-  );
+  const { rows } = await db.query<{ now: Date | null }>("SELECT escapement.executor_renew($1, $2) AS now", [
+    incarnation,
+    offsetMs,
+  ]);
   return rows[0]?.now ?? null;
 }
 

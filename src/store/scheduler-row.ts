@@ -32,16 +32,14 @@ export async function noteScheduler(
     "role" | "startedAt" | "lastSeen" | "secondsSinceSeen" | "holdsVirtualAddress" | "virtualAddressSeenAt"
   > & {
     readonly role: "leader" | "standby" | "stopped";
-    readonly offsetErrorMs?: number | null;
     readonly holdsVirtualAddress?: boolean | null;
   },
 ): Promise<void> {
   await db.query(
     `INSERT INTO escapement.scheduler AS s (incarnation, node, host, pid, version, time_zone_data, role, http, offset_ms,
-       holds_virtual_address, virtual_address_seen_at, offset_error_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, CASE WHEN $10::boolean IS NOT NULL THEN clock_timestamp() END, $11)
+       holds_virtual_address, virtual_address_seen_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, CASE WHEN $10::boolean IS NOT NULL THEN clock_timestamp() END)
      ON CONFLICT (incarnation) DO UPDATE SET role = excluded.role, last_seen = clock_timestamp(), offset_ms = excluded.offset_ms,
-       offset_error_ms = excluded.offset_error_ms,
        holds_virtual_address = excluded.holds_virtual_address,
        virtual_address_seen_at = coalesce(excluded.virtual_address_seen_at, s.virtual_address_seen_at)`,
     [
@@ -55,7 +53,6 @@ export async function noteScheduler(
       row.http,
       row.offsetMs,
       row.holdsVirtualAddress ?? null,
-      row.offsetErrorMs ?? null,
     ],
   );
 }

@@ -140,11 +140,11 @@ export function clocksOf(
   executors: Picture["executors"],
 ): ClockReading[] {
   const readings: ClockReading[] = [];
-  for (const { node, host, offsetMs, offsetErrorMs, stopped, lastSeen } of schedulers)
+  for (const { node, host, offsetMs, stopped, lastSeen } of schedulers)
     if (offsetMs !== null && !stopped && lastSeen.getTime() >= aliveSinceMs)
-      readings.push({ node, part: "scheduler", host, offsetMs, errorMs: offsetErrorMs ?? 0 });
-  for (const { node, host, offsetMs, offsetErrorMs, state, leaseUntil } of executors)
+      readings.push({ node, part: "scheduler", host, offsetMs, errorMs: 0 });
+  for (const { node, host, offsetMs, state, leaseUntil } of executors)
     if (offsetMs !== null && state === "active" && leaseUntil.getTime() >= aliveSinceMs)
-      readings.push({ node, part: "executor", host, offsetMs, errorMs: offsetErrorMs ?? 0 });
+      readings.push({ node, part: "executor", host, offsetMs, errorMs: 0 });
   return readings;
 }

@@ -96,8 +96,6 @@ export interface WatchedScheduler {
   readonly timeZoneData: string;
   /** Its wall clock minus the database's. */
   readonly offsetMs: number | null;
-  /** How wrong that may be; null: not said. */
-  readonly offsetErrorMs: number | null;
   /** Whether its host holds the virtual address; null: there is none, or it could not look. */
   readonly holdsVirtualAddress: boolean | null;
   readonly virtualAddressSeenAt: Date | null;
@@ -129,7 +127,6 @@ export interface WatchedExecutor {
   /** It takes work of the class control alone: drills, and no job that people wait for. */
   readonly controlOnly: boolean;
   readonly offsetMs: number | null;
-  readonly offsetErrorMs: number | null;
   readonly timeSource: HostTimeSource | null;
 }
 

@@ -131,7 +131,7 @@ test("the executor's role can do all that an executor does, opening by every pol
     "planned",
   ]);
   const me = await bench.executor();
-  await renewExecutor(db, me, { offsetMs: 1, errorMs: 0.5 });
+  await renewExecutor(db, me, 1);
   await laneOutlook(db);
   const claims = [...(await bench.claim(me)), ...(await bench.claim(me, { catchUp: true }))];
   expect(claims.length).toBeGreaterThan(5);

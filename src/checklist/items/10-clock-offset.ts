@@ -4,7 +4,7 @@ import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { type OffsetRow, readOffsets } from "../../store/checklist/clocks.ts";
 import type { CheckContext, HostProbe } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
-import { apart, atLeastOff, disagreements, nearestOfHosts, clockTodo as todo } from "./clock-spread.ts";
+import { apart, disagreements, nearestOfHosts, clockTodo as todo } from "./clock-spread.ts";
 import { databaseNow, inParts, merged, openStore } from "./parts.ts";
 import { clusterScope, commandEvidence, computed, hostScope, queryEvidence, result } from "./verdicts.ts";
 import { unheard } from "./watch-silences.ts";
@@ -26,7 +26,7 @@ export const clockOffset: ChecklistItem<CheckContext> = {
   question:
     "Is the offset of every clock measured against the database, apart from other metrics, and alerted on?",
   why: "A daemon that says it is synchronised may follow a wrong source. Only a comparison with the clock that decides shows it.",
-  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and those of two hosts within the limit of each other, each taken for right to within half of the trip it was measured on. What processes of one host say of its one clock is compared as measurements: where they differ by more than the limit it is unknown, and the smaller one counts. The watch file's rules on clocks are on. Each host is asked for its time between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips, of which the shortest of a few counts.",
+  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and those of two hosts within the limit of each other. What processes of one host say of its one clock is compared as measurements: where they differ by more than the limit it is unknown, and the smaller one counts. The watch file's rules on clocks are on. Each host is asked for its time between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips, of which the shortest of a few counts.",
   check: async (context) => {
     const cluster = await inParts(context, {
       "the measured offsets": () => samples(context),
@@ -117,26 +117,17 @@ function sampleOf(
     );
   if (row.offsetMs === null)
     return result(scope, "unknown", `${who} has not measured its clock`, [evidence], { todo: "see its log" });
-  const offset = offsetText(row);
+  const offset = `${row.offsetMs > 0 ? "+" : ""}${row.offsetMs.toFixed(1)} ms`;
   // The same clock, read by another process: what is within the limit shows that this one was held up.
-  const isOff = atLeastOff(row) > limitMs;
-  if (isOff && nearest && atLeastOff(nearest) <= limitMs)
+  if (Math.abs(row.offsetMs) > limitMs && nearest && Math.abs(nearest.offsetMs!) <= limitMs)
     return result(
       scope,
       "unknown",
-      `${who} says ${offset}, but ${nearest.part} ${nearest.node} on the same host ${offsetText(nearest)}`,
+      `${who} says ${offset}, but ${nearest.part} ${nearest.node} on the same host ${nearest.offsetMs!.toFixed(1)} ms`,
       [evidence],
       { todo: "look again" },
     );
-  if (!isOff && row.errorMs > slowTrips * limitMs)
-    return result(
-      scope,
-      "unknown",
-      `${who} was answered too slowly to tell: ${offset} off the database's clock`,
-      [evidence],
-      { todo: "look again" },
-    );
-  if (isOff)
+  if (Math.abs(row.offsetMs) > limitMs)
     return result(
       scope,
       "fail",
@@ -145,10 +136,6 @@ function sampleOf(
       { todo },
     );
   return result(scope, "pass", `${who} is ${offset} off the database's clock`, [evidence]);
-}
-
-function offsetText({ offsetMs, errorMs }: OffsetRow): string {
-  return `${offsetMs! > 0 ? "+" : ""}${offsetMs!.toFixed(1)} ± ${errorMs.toFixed(1)} ms`;
 }
 
 async function rules(context: CheckContext): Promise<Result[]> {

@@ -8,8 +8,6 @@ export interface OffsetRow {
   readonly host: string;
   /** Wall clock minus the database's. Null: not measured yet. */
   readonly offsetMs: number | null;
-  /** How wrong that may be; 0 where the process does not say. */
-  readonly errorMs: number;
   /** Since the process wrote it. */
   readonly ageMs: number;
 }
@@ -18,12 +16,10 @@ export interface OffsetRow {
 export function readOffsets(db: Queryable): Promise<Look<OffsetRow>> {
   return look<OffsetRow>(
     db,
-    `SELECT DISTINCT ON (part, node) part, node, host, "offsetMs", coalesce("errorMs", 0) AS "errorMs",
-       (extract(epoch FROM clock_timestamp() - at) * 1000)::double precision AS "ageMs"
-     FROM (SELECT 'scheduler' AS part, node, host, offset_ms AS "offsetMs", offset_error_ms AS "errorMs", last_seen AS at
-           FROM escapement.scheduler WHERE role <> 'stopped'
+    `SELECT DISTINCT ON (part, node) part, node, host, "offsetMs", (extract(epoch FROM clock_timestamp() - at) * 1000)::double precision AS "ageMs"
+     FROM (SELECT 'scheduler' AS part, node, host, offset_ms AS "offsetMs", last_seen AS at FROM escapement.scheduler WHERE role <> 'stopped'
            UNION ALL
-           SELECT 'executor', node, host, offset_ms, offset_error_ms, lease_until - make_interval(secs => lease_ms / 1000.0) FROM escapement.executor
+           SELECT 'executor', node, host, offset_ms, lease_until - make_interval(secs => lease_ms / 1000.0) FROM escapement.executor
            WHERE state IN ('active', 'draining')) p
      ORDER BY part, node, at DESC`,
   );

@@ -5,7 +5,6 @@ import roles from "./000003-roles.sql";
 import drain from "./000004-drain.sql";
 import watchman from "./000005-watchman.sql";
 import drills from "./000006-drills.sql";
-import clockError from "./000007-clock-error.sql";
 
 export interface Migration {
   readonly number: number;
@@ -22,7 +21,6 @@ export const migrations: readonly Migration[] = [
   migration(4, "drain", drain),
   migration(5, "watchman", watchman),
   migration(6, "drills", drills),
-  migration(7, "clock-error", clockError),
 ];
 
 function migration(number: number, name: string, sql: string): Migration {

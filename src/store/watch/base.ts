@@ -28,8 +28,6 @@ export interface SchedulerView {
   readonly lastSeen: Date;
   readonly timeZoneData: string;
   readonly offsetMs: number | null;
-  /** How wrong that may be; null: not said. */
-  readonly offsetErrorMs: number | null;
   /** Whether its host holds the virtual address; null: it has none, or could not look. */
   readonly holdsVirtualAddress: boolean | null;
   readonly virtualAddressSeenAt: Date | null;
@@ -41,8 +39,7 @@ export interface SchedulerView {
 export async function readSchedulerViews(db: Queryable): Promise<SchedulerView[]> {
   const { rows } = await db.query<SchedulerView>(
     `SELECT DISTINCT ON (node) incarnation, node, host, role = 'stopped' AS stopped, last_seen AS "lastSeen",
-       time_zone_data AS "timeZoneData", offset_ms AS "offsetMs",
-       offset_error_ms AS "offsetErrorMs", time_source AS "timeSource",
+       time_zone_data AS "timeZoneData", offset_ms AS "offsetMs", time_source AS "timeSource",
        holds_virtual_address AS "holdsVirtualAddress", virtual_address_seen_at AS "virtualAddressSeenAt"
      FROM escapement.scheduler ORDER BY node, last_seen DESC`,
   );
@@ -59,7 +56,6 @@ export interface ExecutorView {
   readonly slots: number;
   readonly controlOnly: boolean;
   readonly offsetMs: number | null;
-  readonly offsetErrorMs: number | null;
   readonly timeSource: unknown;
 }
 
@@ -68,7 +64,7 @@ export async function readExecutorViews(db: Queryable): Promise<ExecutorView[]> 
   const { rows } = await db.query<ExecutorView>(
     `SELECT DISTINCT ON (node) incarnation, node, host, state, lease_ms AS "leaseMs", lease_until AS "leaseUntil",
        cpu_slots + memory_slots + io_slots + control_slots AS slots, offset_ms AS "offsetMs",
-       offset_error_ms AS "offsetErrorMs", time_source AS "timeSource", cpu_slots + memory_slots + io_slots = 0 AND control_slots > 0 AS "controlOnly"
+       time_source AS "timeSource", cpu_slots + memory_slots + io_slots = 0 AND control_slots > 0 AS "controlOnly"
      FROM escapement.executor ORDER BY node, lease_until DESC, started_at DESC`,
   );
   return rows;

@@ -74,19 +74,14 @@ export class DrilledSite {
     this.#writeProfiles();
     // Enough to see that work of others goes on, and not so much that a small machine falls behind.
     const jobs = join(this.folder, "jobs", "settlement.yaml");
-    writeFileSync(
-      jobs,
-      readFileSync(jobs, "utf8").replace("*/3 * * * * *", this.#options.fires ?? "*/15 * * * * *"),
-    );
     const { lease } = this.#options.pace ?? {};
-    if (lease !== undefined) {
-      // No job may ask for less than its cluster gives.
-      const policies = join(this.folder, "jobs", "policies.yaml");
-      writeFileSync(
-        policies,
-        readFileSync(policies, "utf8").replaceAll(/^ {2}lease: .*$/gm, `  lease: ${lease}`),
-      );
-    }
+    const often = readFileSync(jobs, "utf8").replace(
+      "*/3 * * * * *",
+      this.#options.fires ?? "*/15 * * * * *",
+    );
+    // No job may ask for less than its cluster gives.
+    const held = /^( +lease:) .*$/gm;
+    writeFileSync(jobs, lease === undefined ? often : often.replaceAll(held, `$1 ${lease}`));
     await this.#bootstrap();
     await Promise.all(hosts.filter(isExecutor).map(({ name }) => this.#lightProbe(name)));
     await this.#letControllerIn();

@@ -61,7 +61,6 @@ export class Projector {
       lastSeen,
       timeZoneData: "2025c",
       offsetMs: offset(node),
-      offsetErrorMs: 1,
       holdsVirtualAddress: fault("two-addresses") ? true : node === "sched-a" && !fault("no-address"),
       virtualAddressSeenAt: lastSeen,
       timeSource: timeSource({ at: lastSeen }),
@@ -77,7 +76,6 @@ export class Projector {
         slots: 8,
         controlOnly: false,
         offsetMs: offset("exec-1"),
-        offsetErrorMs: 1,
         timeSource: timeSource({ at: new Date(t - 50 * second), isSynchronized: !fault("unsynchronised") }),
       },
     ];
