@@ -82,18 +82,22 @@ function checkOverlap(
     a.from < b.from ? -1 : a.from > b.from ? 1 : a.seq - b.seq,
   );
   let excused = 0;
-  let longest = lives[0];
-  for (const life of lives.slice(1)) {
-    const older = longest!;
-    if (endMs(life) > endMs(older)) longest = life;
-    const sharedMs = Math.min(endMs(older), endMs(life)) - Date.parse(life.from);
-    if (sharedMs <= overlapMs) continue;
-    if (fire.obligation?.fenceOnly || isExcused(ledger, entry, older, life, faults)) excused++;
-    else {
-      const shared = Number.isFinite(sharedMs) ? `${sharedMs} ms` : "to the end";
+  // Those that may still be alive when the next one begins: hardly ever more than one.
+  let alive: Sighting[] = [];
+  for (const life of lives) {
+    alive = alive.filter((older) => endMs(older) > Date.parse(life.from));
+    for (const older of alive) {
+      const ms = sharedMs(older, life);
+      if (ms <= overlapMs) continue;
+      if (fire.obligation?.fenceOnly || isExcused(ledger, entry, older, life, faults)) {
+        excused++;
+        continue;
+      }
+      const shared = Number.isFinite(ms) ? `${ms} ms` : "to the end";
       const detail = `attempts ${older.attempt} and ${life.attempt} were alive together (${shared})`;
       report({ job: fire.job, fireTime: fire.fireTime, shardNo: entry.shardNo, class: "overlap", detail });
     }
+    alive.push(life);
   }
   return excused;
 }
@@ -119,6 +123,11 @@ function isExcused(
     const until = (fault.until === null ? Number.POSITIVE_INFINITY : Date.parse(fault.until)) + killGraceMs;
     return fault.proven && Date.parse(fault.at) <= begun && begun <= until && endMs(older) <= until;
   });
+}
+
+/** How long two lived together, the second of which began later. */
+function sharedMs(first: Sighting, second: Sighting): number {
+  return Math.min(endMs(first), endMs(second)) - Date.parse(second.from);
 }
 
 function endMs(life: Sighting): number {

@@ -102,6 +102,27 @@ export const claims: readonly PlantedFault[] = [
   },
   {
     class: "overlap",
+    way: "two healthy processes behind one that is excused for longer than both",
+    plant: withPlace(
+      () => true,
+      (history, { key }) => {
+        const lives = history.sightings
+          .filter((row) => same(row, key))
+          .sort((a, b) => a.fenceToken - b.fenceToken);
+        const ownerOf = new Map(history.attempts.map((row) => [row.fenceToken, row.owner]));
+        const excuseOf = (life: (typeof lives)[number]) =>
+          history.faults.find((fault) => fault.unsupervised.includes(ownerOf.get(life.fenceToken)!));
+        const [zombie, second, third] = lives;
+        const excuse = zombie && excuseOf(zombie);
+        if (!third || !excuse || lives.slice(1).some(excuseOf) || zombie.from >= second!.from) return false;
+        second!.until = shifted(third.from, 10);
+        zombie.until = excuse.until = shifted(third.from, 20);
+        return true;
+      },
+    ),
+  },
+  {
+    class: "overlap",
     way: "an excuse of the newer claim alone",
     plant: withPlace(
       () => true,
