@@ -37,16 +37,26 @@ export interface RehearsalOutcome {
   readonly repeated: readonly string[];
   /** `table.column` that was not compared. */
   readonly ignored: readonly string[];
+  /** Variables that name a database which was not looked at. */
+  readonly unseen: readonly string[];
+}
+
+/** What was left out of the comparison, and may be what was doubled. */
+interface LeftOut {
+  readonly unseen: readonly string[];
+  /** Those of `--ignore` that hold no date or time. */
+  readonly noStamps: readonly string[];
 }
 
 type Content = Record<string, TableDigest>;
 
 /**
  * @throws E_REFUSED when the job would reach something real; E_UNAVAILABLE for the scratch database;
- *   E_BAD_VALUE when it is not there, or has no such column as one of `ignored`
+ *   E_BAD_VALUE when it is not there, or has no such column as one of `ignored`; the signal's reason
  */
 export async function rehearseJob(options: JobRehearsalOptions): Promise<RehearsalOutcome> {
-  for (const name of refuseRealPlaces(options.job, options.replaced, options.lookUrl))
+  const unseen = refuseRealPlaces(options.job, options.replaced, options.lookUrl);
+  for (const name of unseen)
     options.say(`${name} names another database than --look: what is written there is not compared`);
   const db = new Database(options.lookUrl, {
     maxConnections: 1,
@@ -54,8 +64,8 @@ export async function rehearseJob(options: JobRehearsalOptions): Promise<Rehears
     queryTimeoutMs: 600_000,
   });
   try {
-    const noStamps = await leftOut(db, options.ignored);
-    return { ...(await twice(db, options, noStamps)), ignored: options.ignored };
+    const noStamps = await noTimes(db, options.ignored);
+    return { ...(await twice(db, options, { unseen, noStamps })), ignored: options.ignored, unseen };
   } catch (error) {
     throw ofScratch(error);
   } finally {
@@ -66,8 +76,8 @@ export async function rehearseJob(options: JobRehearsalOptions): Promise<Rehears
 async function twice(
   db: Database,
   options: JobRehearsalOptions,
-  noStamps: readonly string[],
-): Promise<Omit<RehearsalOutcome, "ignored">> {
+  { unseen, noStamps }: LeftOut,
+): Promise<Omit<RehearsalOutcome, "ignored" | "unseen">> {
   const empty = await digestTables(db, options.ignored);
   const first = await runFire(options);
   if (first !== null)
@@ -86,10 +96,14 @@ async function twice(
   if (repeated.length > 0)
     return { verdict: "fail", reason: `the repeat changed ${repeated.join(", ")} again`, changed, repeated };
   if (second !== null) return { verdict: "fail", reason: `the repeat failed: ${second}`, changed, repeated };
-  if (noStamps.length > 0)
+  const left = [
+    ...unseen.map((name) => `what ${name} names`),
+    ...noStamps.map((path) => `${path}, which is no stamp`),
+  ];
+  if (left.length > 0)
     return {
       verdict: "unknown",
-      reason: `not compared, and no stamp: ${noStamps.join(", ")}; the repeat changed nothing else`,
+      reason: `not compared: ${left.join("; ")}; the repeat changed nothing else`,
       changed,
       repeated,
     };
@@ -97,7 +111,7 @@ async function twice(
 }
 
 /** Those of `--ignore` that hold no date or time: what is left out there may be money. */
-async function leftOut(db: Database, ignored: readonly string[]): Promise<readonly string[]> {
+async function noTimes(db: Database, ignored: readonly string[]): Promise<readonly string[]> {
   const found = await findColumns(db, ignored);
   const missing = ignored.find((path) => !found.has(path));
   if (missing !== undefined)
@@ -157,6 +171,8 @@ async function runFire(options: JobRehearsalOptions): Promise<string | null> {
     options.signal.throwIfAborted();
     say(`shard ${shardNo + 1} of ${shards}`);
     const failure = await runShard(options, shardNo, shards);
+    // A run that somebody stopped says nothing about the job.
+    options.signal.throwIfAborted();
     if (failure !== null) return `shard ${shardNo}: ${failure}`;
   }
   return null;

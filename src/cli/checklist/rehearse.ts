@@ -33,6 +33,7 @@ export function buildRehearse(): Command {
         ExitCode.unknown,
         ExitCode.badData,
         ExitCode.unavailable,
+        ExitCode.interrupted,
       ],
       notes:
         "The scratch database is a copy of the one that the job writes to; making it is up to you. Every address in the\njob's environment must be replaced with --set, by another place, else the rehearsal is refused; so it is when\n--look is another database than the one that --set names. The result is written into the record store, for\nitem 6, unless --no-record is given. Run it where the job's program is.",
@@ -75,18 +76,18 @@ export function buildRehearse(): Command {
     // Before anything runs: a rehearsal that cannot be written down, or of sources that are edited meanwhile, is lost.
     const sources = await sourceDigests(resolve(root), job);
     if (options.record) await requireBook(options, label);
-    const stop = new AbortController();
-    process.once("SIGINT", () => stop.abort());
-    process.once("SIGTERM", () => stop.abort());
-    const outcome = await rehearseJob({
-      job: job.definition,
-      replaced: options.set,
-      lookUrl: options.look,
-      fireTime: options.fireTime ? parseInstant(options.fireTime) : lastFire(job.definition, new Date()),
-      ignored: options.ignore,
-      signal: stop.signal,
-      say: (line) => say(line),
-    });
+    const outcome = await unlessStopped((signal) =>
+      rehearseJob({
+        job: job.definition,
+        replaced: options.set,
+        lookUrl: options.look,
+        fireTime: options.fireTime ? parseInstant(options.fireTime) : lastFire(job.definition, new Date()),
+        ignored: options.ignore,
+        signal,
+        say: (line) => say(line),
+      }),
+    );
+    if (outcome === null) return;
     const rehearsal = { ...outcome, digest: job.digest, sources };
     if (options.record) await record(options, label, rehearsal);
     process.exitCode = { pass: ExitCode.ok, fail: ExitCode.failed, unknown: ExitCode.unknown }[
@@ -95,9 +96,35 @@ export function buildRehearse(): Command {
     if (options.json) return printJson({ job: label, ...rehearsal });
     const colour = { pass: paint.green, fail: paint.red, unknown: paint.yellow }[outcome.verdict];
     print(colour(`${label}: ${outcome.reason}`));
-    if (outcome.ignored.length > 0) print(`not compared: ${outcome.ignored.join(", ")}`);
+    const left = [...outcome.ignored, ...outcome.unseen.map((variable) => `what ${variable} names`)];
+    if (left.length > 0) print(`not compared: ${left.join(", ")}`);
     if (outcome.changed.length > 0) print(`the first run changed ${outcome.changed.join(", ")}`);
   });
+}
+
+/** Who stops a rehearsal waits that long for the database. */
+const partingMs = 1_000;
+
+/** @returns null when somebody stopped it, whatever it came to; the exit code is set then */
+async function unlessStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
+  const stop = new AbortController();
+  const end = () => {
+    process.exitCode = ExitCode.interrupted;
+    say("stopped: nothing is written down");
+    stop.abort();
+    // A statement that reads a big table does not listen.
+    setTimeout(() => process.exit(), partingMs).unref();
+  };
+  process.once("SIGINT", end).once("SIGTERM", end);
+  try {
+    const outcome = await work(stop.signal);
+    return stop.signal.aborted ? null : outcome;
+  } catch (error) {
+    if (stop.signal.aborted) return null;
+    throw error;
+  } finally {
+    process.off("SIGINT", end).off("SIGTERM", end);
+  }
 }
 
 /** The store is there, and knows the job. */
