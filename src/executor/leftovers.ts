@@ -16,32 +16,27 @@ export function canSearch(): boolean {
   return existsSync("/proc/self/environ");
 }
 
-/** A process between two programs has one within microseconds, unless the machine is busy. */
-const changingPauseMs = 2;
+/** Between two looks: the killed need some time to go, a change of program takes microseconds unless the machine is busy. */
+const pauseMs = { killed: 20, changing: 2 };
 
-export interface MarkedProcesses {
+/** One look at all processes but this one. */
+interface Look {
+  /** The living that carry every entry of the mark. */
   readonly marked: readonly number[];
-  /** Whose marks could not be seen, as they were just changing their program. */
+  /** Whose marks could not be seen, as they are just changing their program. */
   readonly unclear: readonly number[];
 }
 
-/**
- * The living processes, except this one, that carry every entry of the mark.
- * One that is just changing its program shows no environment: it is looked at
- * again until it does, but not after `untilMs` of the monotonic clock.
- */
-export async function findMarked(mark: Mark, untilMs: number): Promise<MarkedProcesses> {
+/** Looks at every process once. Linux only; elsewhere nothing is found. */
+export function findMarked(mark: Mark): Look {
   const marked: number[] = [];
-  let unclear = canSearch() ? readdirSync("/proc").map(Number).filter(isOther) : [];
-  for (;;) {
-    unclear = unclear.filter((pid) => {
-      const carries = carriesMark(pid, mark);
-      if (carries === true) marked.push(pid);
-      return carries === "unclear";
-    });
-    if (unclear.length === 0 || monotonicMs() > untilMs) return { marked, unclear };
-    await sleep(changingPauseMs);
-  }
+  const all = canSearch() ? readdirSync("/proc").map(Number).filter(isOther) : [];
+  const unclear = all.filter((pid) => {
+    const carries = carriesMark(pid, mark);
+    if (carries === true) marked.push(pid);
+    return carries === "unclear";
+  });
+  return { marked, unclear };
 }
 
 function isOther(pid: number): boolean {
@@ -49,13 +44,13 @@ function isOther(pid: number): boolean {
 }
 
 function carriesMark(pid: number, mark: Mark): boolean | "unclear" {
-  const before = environmentOf(pid);
-  if (before !== noEnvironment && !carries(before, mark)) return false;
+  const environment = environmentOf(pid);
+  if (environment !== noEnvironment && !carries(environment, mark)) return false;
   const stat = processStat(pid);
   if (stat === undefined || stat.state === "Z" || stat.state === "X") return false;
-  if (before !== noEnvironment) return true;
-  // Or it has changed it since it was looked at.
-  return stat.changingProgram ? "unclear" : carries(environmentOf(pid), mark);
+  if (environment !== noEnvironment) return true;
+  // Either it has none at all, or it was changing its program when it was looked at, and may be again.
+  return stat.changingProgram || environmentOf(pid) !== noEnvironment ? "unclear" : false;
 }
 
 function carries(environment: string | undefined, mark: Mark): boolean {
@@ -63,7 +58,8 @@ function carries(environment: string | undefined, mark: Mark): boolean {
 }
 
 /**
- * Kills what carries the mark until none is found.
+ * Kills what carries the mark until a look finds none. What is just changing
+ * its program shows no mark: all are looked at again, since it may start others.
  * @returns the pids it killed, and those that at the end of `limitMs` were still there, or may be marked
  */
 export async function killMarked(
@@ -72,15 +68,17 @@ export async function killMarked(
 ): Promise<{ killed: readonly number[]; left: readonly number[] }> {
   const killed = new Set<number>();
   const until = monotonicMs() + limitMs;
+  let changingPauseMs = pauseMs.changing;
   for (;;) {
-    const { marked, unclear } = await findMarked(mark, until);
+    const { marked, unclear } = findMarked(mark);
     for (const pid of marked) {
       killed.add(pid);
       signal(pid, "SIGKILL");
     }
     const left = [...marked, ...unclear];
     if (left.length === 0 || monotonicMs() > until) return { killed: [...killed], left };
-    await sleep(20);
+    await sleep(marked.length > 0 ? pauseMs.killed : changingPauseMs);
+    changingPauseMs = Math.min(pauseMs.killed, 2 * changingPauseMs);
   }
 }
 

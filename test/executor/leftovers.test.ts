@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect, test, vi } from "vitest";
-import { monotonicMs } from "../../src/base/monotonic.ts";
 import { findMarked, killMarked } from "../../src/executor/leftovers.ts";
 import { isRunning } from "./process-state.ts";
 
@@ -25,7 +24,6 @@ vi.mock("node:fs", async (original) => {
 });
 
 const mark = ["LEFTOVER_TEST=yes", `LEFTOVER_RUN=${process.pid}`];
-const soon = () => monotonicMs() + 2_000;
 const started: ChildProcess[] = [];
 
 async function child(environment: Record<string, string>): Promise<{ pid: number; ended: Promise<unknown> }> {
@@ -46,7 +44,7 @@ test("finds what carries every entry of the mark, and nothing else", async () =>
   const { pid } = await marked();
   await child({ LEFTOVER_TEST: "yes" });
   await child({ LEFTOVER_TEST: "yes", LEFTOVER_RUN: `${process.pid}0` });
-  expect(await findMarked(mark, soon())).toEqual({ marked: [pid], unclear: [] });
+  expect(findMarked(mark)).toEqual({ marked: [pid], unclear: [] });
 });
 
 test("looks again at a process that is changing its program, and kills it once its mark is seen", async () => {
@@ -54,6 +52,15 @@ test("looks again at a process that is changing its program, and kills it once i
   changing.set(pid, 5);
   expect(await killMarked(mark, 2_000)).toEqual({ killed: [pid], left: [] });
   await ended;
+});
+
+test("does not keep one that is seen waiting for one that is not", async () => {
+  const [seen, unseen] = [await marked(), await marked()];
+  changing.set(unseen.pid, Number.POSITIVE_INFINITY);
+  const killing = killMarked(mark, 60_000);
+  await seen.ended;
+  changing.delete(unseen.pid);
+  expect(await killing).toEqual({ killed: [seen.pid, unseen.pid], left: [] });
 });
 
 test("says that it cannot tell where a process never shows its mark, and leaves that alone", async () => {
@@ -65,5 +72,5 @@ test("says that it cannot tell where a process never shows its mark, and leaves 
 
 test("does not wait for a process that has no environment at all", async () => {
   await child({});
-  expect(await findMarked(mark, Number.POSITIVE_INFINITY)).toEqual({ marked: [], unclear: [] });
+  expect(await killMarked(mark, 60_000)).toEqual({ killed: [], left: [] });
 });
