@@ -8,11 +8,18 @@
  */
 import { createHash } from "node:crypto";
 import { EscapementError } from "../base/errors.ts";
-import type { Database, Queryable } from "./database.ts";
+import { monotonicMs, sleep } from "../base/monotonic.ts";
+import { type Database, type Queryable, sqlState } from "./database.ts";
 import { type Migration, migrations } from "./migrations/index.ts";
 
 /** The oldest PostgreSQL the record store works on. */
 const minimumServerVersion = 150_000;
+/** For one table; well below the shortest time between two renewals and the end of a lease. */
+const tableLockMs = 1_000;
+const betweenTriesMs = 1_000;
+/** For a migration as a whole. */
+const patienceMs = 60_000;
+const lockNotAvailable = "55P03";
 
 export interface AppliedMigration {
   readonly number: number;
@@ -41,7 +48,7 @@ export async function migrate(db: Database): Promise<MigrateResult> {
   await requireServerVersion(db);
   const applied: AppliedMigration[] = [];
   for (const migration of migrations) {
-    if (await applyOne(db, migration)) {
+    if (await applyPatiently(db, migration)) {
       applied.push({
         number: migration.number,
         name: migration.name,
@@ -100,6 +107,23 @@ async function requireServerVersion(db: Queryable): Promise<void> {
   }
 }
 
+/**
+ * A change of a table waits for whoever reads it, and everybody who comes after
+ * waits behind the change: renewals of leases, too. So it waits for a moment
+ * only, and is tried again.
+ */
+async function applyPatiently(db: Database, migration: Migration): Promise<boolean> {
+  const untilMs = monotonicMs() + patienceMs;
+  for (;;) {
+    try {
+      return await applyOne(db, migration);
+    } catch (error) {
+      if (sqlState(error) !== lockNotAvailable || monotonicMs() > untilMs) throw error;
+      await sleep(betweenTriesMs);
+    }
+  }
+}
+
 /** Returns false when another call, now or earlier, has applied it. */
 async function applyOne(db: Database, migration: Migration): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -129,6 +153,7 @@ async function applyOne(db: Database, migration: Migration): Promise<boolean> {
       }
       return false;
     }
+    await tx.query(`SET LOCAL lock_timeout = ${tableLockMs}`);
     await tx.query(migration.sql);
     await tx.query("INSERT INTO escapement.migration (number, name, kind, digest) VALUES ($1, $2, $3, $4)", [
       migration.number,

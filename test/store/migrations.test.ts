@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Database, type Queryable } from "../../src/store/database.ts";
-import { appliedMigrations, checkSchema, migrate } from "../../src/store/migrate.ts";
+import { appliedMigrations, checkSchema, migrate, migrationDigest } from "../../src/store/migrate.ts";
 import { migrations } from "../../src/store/migrations/index.ts";
 import { describeSchema, schemaDrift } from "../../src/store/schema-drift.ts";
 import { runEscapement } from "../support/processes.ts";
@@ -93,6 +93,43 @@ test.each(migrations.map((one) => one.number))(
     expect(await schemaDrift(bench.db)).toEqual({ missing: [], unexpected: [] });
   },
 );
+
+test("a migration that waits for a reader of a table holds up nobody who comes after", async () => {
+  const bench = await Bench.open({ migrated: false });
+  await bench.db.query(
+    `CREATE SCHEMA escapement;
+     CREATE TABLE escapement.migration (number integer PRIMARY KEY, name text, kind text, digest text,
+       applied_at timestamptz DEFAULT clock_timestamp(), applied_by text DEFAULT current_user)`,
+  );
+  // All but the last that changes a table which leases are in.
+  for (const migration of migrations.filter(({ number }) => number < 6)) {
+    const { number, name, kind, sql } = migration;
+    await bench.db.query(sql);
+    await bench.db.query(
+      "INSERT INTO escapement.migration (number, name, kind, digest) VALUES ($1, $2, $3, $4)",
+      [number, name, kind, migrationDigest(migration)],
+    );
+  }
+  const waits = () =>
+    bench.value<boolean>(
+      `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = 'escapement.executor'::regclass AND NOT granted
+         AND mode = 'AccessExclusiveLock')`,
+    );
+  let running: Promise<unknown> | undefined;
+  await bench.db.transaction(async (reader) => {
+    await reader.query(
+      "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT 1 FROM escapement.executor",
+    );
+    running = migrate(bench.db);
+    await until(waits, { what: "the migration to wait for the reader" });
+    await bench.db.transaction(async (tx) => {
+      await tx.query("SET LOCAL lock_timeout = '5s'");
+      await tx.query("UPDATE escapement.executor SET lease_until = clock_timestamp()");
+    });
+  });
+  await running;
+  await checkSchema(bench.db);
+});
 
 test("partitions asked for by many at once are made once", async () => {
   const bench = await Bench.open();
