@@ -1,9 +1,10 @@
 /** Which commit the definitions are of, and what their paths are relative to. */
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { EscapementError } from "../../base/errors.ts";
+import { wayOf } from "./way.ts";
 
 /** `clean`: the files are those of the commit; null when nobody could tell. */
 export interface CheckedCommit {
@@ -36,10 +37,16 @@ export async function findRepository(
   return { root, id: id ?? wanted ?? null, hasGit: true };
 }
 
+interface CommittedEntry {
+  readonly isLink: boolean;
+  readonly blob: string;
+}
+
 /**
- * Whether every file has the content that it has in the commit. `git status` does
- * not say: it passes over files that are ignored or marked `assume-unchanged`.
- * @param files that were read, or would have been if they were there
+ * Whether every file has the content that it has in the commit, and every link on
+ * the way to it leads where it leads there. `git status` does not say: it passes over
+ * files that are ignored or marked `assume-unchanged`, and it writes into the index.
+ * @param files that were read, or would have been if they were there; as they were named
  * @param folders whose YAML files were read: one that the commit has and the folder has not is a change
  * @returns null when nobody could tell
  */
@@ -48,38 +55,76 @@ export async function isAsCommitted(
   files: readonly string[],
   folders: readonly string[],
 ): Promise<boolean | null> {
-  const tree = await git(root, ["ls-tree", "-r", "-z", "--full-tree", "HEAD"]);
-  if (tree === undefined) return null;
-  const committed = new Map<string, string>();
-  for (const [, blob, path] of tree.matchAll(/\d+ blob ([0-9a-f]+)\t([^\0]+)\0?/g))
-    committed.set(path!, blob!);
+  const committed = await committedEntries(root);
+  if (committed === undefined) return null;
+  const within = (path: string) => relative(root, path).split(sep).join("/");
+  const read = await Promise.all(files.map(wayOf));
+  const passed = await Promise.all(folders.map(wayOf));
 
-  const real = await Promise.all(files.map((file) => pathFrom(root, file)));
-  const read = new Set(real);
-  const there = real.filter((path) => existsSync(join(root, path)));
+  // What the commit has below the folders, and below those that its links lead to.
+  const inside = new Set(passed.map(({ end }) => within(end)));
+  for (const folder of inside)
+    for (const [path, { isLink }] of committed) {
+      if (!isReadIn(folder, path, isLink)) continue;
+      const way = await wayOf(join(root, path));
+      (isYaml(path) ? read : passed).push(way);
+      if (isLink && way.kind !== "file") inside.add(within(way.end));
+    }
+  for (const { links, folders: through } of [...read, ...passed]) {
+    const ours = links.filter(({ path }) => !within(path).startsWith(".."));
+    if (ours.some(({ path, text }) => !isLinkOf(committed.get(within(path)), text))) return false;
+    // A folder where the commit has a link or a file.
+    if (through.some((path) => committed.has(within(path)))) return false;
+  }
   // One that is in neither place is no change.
-  if (there.some((path) => !committed.has(path))) return false;
-  if (real.some((path) => committed.has(path) && !existsSync(join(root, path)))) return false;
-  for (const folder of await Promise.all(folders.map((one) => pathFrom(root, one))))
-    if ([...committed.keys()].some((path) => isYamlIn(folder, path) && !existsSync(join(root, path))))
-      return false;
-  // A link that leads elsewhere by now is a change, whatever lies there. Paths outside are told of above.
-  const named = files.map((file) => relative(root, resolve(file))).filter((path) => !path.startsWith(".."));
-  const status = ["--literal-pathspecs", "status", "--porcelain", "--untracked-files=no", "--", ...named];
-  const changes = named.length > 0 ? await git(root, status) : "";
-  if (changes === undefined) return null;
-  if (changes !== "") return false;
-  const unique = [...read].filter((path) => committed.has(path));
-  if (unique.length === 0) return null;
+  const missing = read.filter(({ kind }) => kind === "missing").map(({ end }) => within(end));
+  if (missing.some((path) => beginnings(path).some((one) => committed.has(one)))) return false;
+  const there = [...new Set(read.filter(({ kind }) => kind === "file").map(({ end }) => within(end)))];
+  if (there.some((path) => committed.get(path)?.isLink !== false)) return false;
+  if (there.length === 0) return null;
   // Line ends and the like are turned as for a commit.
-  const sums = await git(root, ["hash-object", "--stdin-paths"], unique.join("\n"));
+  const sums = await git(root, ["hash-object", "--stdin-paths"], there.join("\n"));
   const found = sums?.split("\n");
-  if (found?.length !== unique.length) return null;
-  return unique.every((path, i) => committed.get(path) === found[i]);
+  if (found?.length !== there.length) return null;
+  return there.every((path, i) => committed.get(path)!.blob === found[i]);
 }
 
-function isYamlIn(folder: string, path: string): boolean {
-  return /\.ya?ml$/i.test(path) && (folder === "" || path === folder || path.startsWith(`${folder}/`));
+/** By path from the root, with slashes. */
+async function committedEntries(root: string): Promise<ReadonlyMap<string, CommittedEntry> | undefined> {
+  const tree = await git(root, ["ls-tree", "-r", "-z", "--full-tree", "HEAD"]);
+  if (tree === undefined) return undefined;
+  const entries = new Map<string, CommittedEntry>();
+  for (const line of tree.split("\0")) {
+    const [, mode, blob, path] = /^(\d+) blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
+    if (path !== undefined) entries.set(path, { isLink: mode === "120000", blob: blob! });
+  }
+  return entries;
+}
+
+/** What git keeps of a link is its text. */
+function isLinkOf(entry: CommittedEntry | undefined, text: Buffer): boolean {
+  if (!entry?.isLink) return false;
+  const hash = createHash(entry.blob.length === 64 ? "sha256" : "sha1");
+  return hash.update(`blob ${text.length}\0`).update(text).digest("hex") === entry.blob;
+}
+
+/** As `findFiles` chooses: YAML files, and links, which may lead to folders of them. */
+function isReadIn(folder: string, path: string, isLink: boolean): boolean {
+  if (path === folder) return isYaml(path);
+  if (folder !== "" && !path.startsWith(`${folder}/`)) return false;
+  const parts = path.slice(folder === "" ? 0 : folder.length + 1).split("/");
+  const through = isYaml(path) ? parts.slice(0, -1) : parts;
+  return (isYaml(path) || isLink) && !through.some((part) => part.startsWith(".") || part === "node_modules");
+}
+
+function isYaml(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+/** `a`, `a/b`, `a/b/c` of `a/b/c`. */
+function beginnings(path: string): readonly string[] {
+  const parts = path.split("/");
+  return parts.map((_, i) => parts.slice(0, i + 1).join("/"));
 }
 
 /** With slashes; begins with `..` when the file lies elsewhere. */

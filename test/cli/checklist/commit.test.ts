@@ -1,9 +1,17 @@
 /** What a report is bound to: every file that was read, held against the commit itself. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readDefinitions } from "../../../src/cli/checklist/definitions.ts";
 import { fullJob } from "../../spec/full-job.ts";
 
@@ -108,7 +116,96 @@ test("outside of a repository nobody can tell", async () => {
 });
 
 test("where git does not answer one of the questions nobody can tell", async () => {
-  // Its list of files cannot be read: the commit can, so only `status` fails.
-  write(".git/index", "no list of files");
+  const tree = execFileSync("git", ["rev-parse", "HEAD^{tree}"], { cwd: folder, encoding: "utf8" }).trim();
+  // The commit can be read, and what it has cannot.
+  rmSync(inFolder(`.git/objects/${tree.slice(0, 2)}/${tree.slice(2)}`));
   expect((await bound()).clean).toBe(null);
+});
+
+test("git's list of files is not written", async () => {
+  const before = readFileSync(inFolder(".git/index"));
+  // By these alone git would have to look at the content again, and note that.
+  utimesSync(inFolder("jobs/a.yaml"), 1, 1);
+  expect((await bound()).clean).toBe(true);
+  expect(readFileSync(inFolder(".git/index")).equals(before)).toBe(true);
+});
+
+describe("a link on the way to a file", () => {
+  const page = (path: string) => {
+    const job = fullJob() as { spec: Record<string, unknown> };
+    write("jobs/a.yaml", JSON.stringify({ ...job, spec: { ...job.spec, docs: path } }));
+  };
+  const link = (target: string, path: string) => {
+    rmSync(inFolder(path), { force: true });
+    symlinkSync(target, inFolder(path));
+  };
+  const commit = () => {
+    git("add", ".");
+    git("commit", "-qm", "links");
+  };
+  const other = JSON.stringify({ ...fullJob(), metadata: { name: "other" } });
+
+  test("is a change when the commit has it not, though it has what it leads to", async () => {
+    page("docs/b.md#late");
+    commit();
+    link("a.md", "docs/b.md");
+    expect((await bound()).clean).toBe(false);
+    commit();
+    expect((await bound()).clean).toBe(true);
+  });
+
+  test("is a change when it leads to another page of the commit, whatever git was told to assume", async () => {
+    page("docs/b.md#late");
+    write("docs/c.md", "# Late\nrun-now\n");
+    link("a.md", "docs/b.md");
+    commit();
+    expect((await bound()).clean).toBe(true);
+    git("update-index", "--assume-unchanged", "docs/b.md");
+    link("c.md", "docs/b.md");
+    expect((await bound()).clean).toBe(false);
+  });
+
+  test.each([
+    ["a folder with other jobs", "../other"],
+    ["a folder without any", "../docs"],
+    ["nothing", "../gone"],
+  ])("is a change when it was a folder of jobs and leads to %s", async (_, target) => {
+    write("more/b.yaml", JSON.stringify({ ...fullJob(), metadata: { name: "b" } }));
+    write("other/c.yaml", other);
+    link("../more", "jobs/sub");
+    commit();
+    expect((await bound()).clean).toBe(true);
+    link(target, "jobs/sub");
+    expect((await bound()).clean).toBe(false);
+  });
+
+  test("does not hide that a file is gone from the folder it leads to", async () => {
+    for (const name of ["b", "c"])
+      write(`more/${name}.yaml`, JSON.stringify({ ...fullJob(), metadata: { name } }));
+    link("../more", "jobs/sub");
+    commit();
+    expect((await bound()).clean).toBe(true);
+    rmSync(inFolder("more/c.yaml"));
+    expect((await bound()).clean).toBe(false);
+  });
+
+  test("is no file with the text of the link", async () => {
+    page("docs/b.md#late");
+    link("a.md", "docs/b.md");
+    commit();
+    rmSync(inFolder("docs/b.md"));
+    write("docs/b.md", "a.md");
+    expect((await bound()).clean).toBe(false);
+  });
+
+  test("is none of ours above the repository", async () => {
+    const above = `${folder}-link`;
+    symlinkSync(folder, above);
+    try {
+      const { commit: found } = await readDefinitions([join(above, "jobs")], {});
+      expect(found.clean).toBe(true);
+    } finally {
+      rmSync(above);
+    }
+  });
 });
