@@ -1,6 +1,12 @@
 /** A timetable of drills as the program sees it: plain data, kept whole with every job that is made of it. */
 import type { DrillClass } from "./drill-definition.ts";
 
+/** The namespace of the jobs that a timetable becomes; probe jobs of running drills have another one. No job file names them. */
+export const timetableNamespace = "drills";
+
+/** The variable by which such a job carries the text of its timetable. */
+export const timetableVariable = "DRILL_TIMETABLE";
+
 /** From 0, Sunday, as in cron expressions. */
 export type Weekday = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 

@@ -5,16 +5,17 @@
  */
 import { digest } from "../../spec/digest.ts";
 import type { ResolvedDrill } from "../../spec/drill-definition.ts";
-import type { DrillScheduleDefinition } from "../../spec/drill-schedule-definition.ts";
+import {
+  type DrillScheduleDefinition,
+  timetableNamespace,
+  timetableVariable,
+} from "../../spec/drill-schedule-definition.ts";
 import type { JobDefinition } from "../../spec/job-definition.ts";
 import { type DrillSlot, drillKey, drillSlots, slotCron } from "./timetable.ts";
 
 /** Variables by which a job carries what it was made of. */
 export const drillFileVariable = "DRILL_FILE";
-export const timetableVariable = "DRILL_TIMETABLE";
-
-/** The namespace of the jobs; probe jobs of running drills have another one. */
-export const timetableNamespace = "drills";
+export { timetableVariable };
 
 /** A drill that is later than this has missed its week: nobody looks on at night. */
 const misfireThresholdMs = 10 * 60_000;

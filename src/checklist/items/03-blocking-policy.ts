@@ -1,6 +1,12 @@
 /** Item 3: what happens when the last run is not over is decided, and decided for the whole cluster. */
-import { readOverlaps, readStarted, startedEnough } from "../../store/checklist/applied-jobs.ts";
+import {
+  type AppliedJob,
+  readOverlaps,
+  readStarted,
+  startedEnough,
+} from "../../store/checklist/applied-jobs.ts";
 import { readFunctions } from "../../store/checklist/functions.ts";
+import type { Look } from "../../store/checklist/look.ts";
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
 import { pairs, policyInForce, unwritten } from "./job-files.ts";
@@ -12,7 +18,7 @@ export const blockingPolicy: ChecklistItem<CheckContext> = {
   id: "blocking-policy",
   question: "Is it written for every job what happens when a fire comes due while the last one runs?",
   why: "A default is a decision that nobody took. A policy that each machine keeps for itself lets two machines run the same job side by side.",
-  how: "The policy of every job file is compared with the version that the store fires by. The functions that open executions must be those of the migrations, which decide under the job's row lock; and the records must hold no execution that began before the one ahead of it was over.",
+  how: "The policy of every job file is compared with the version that the store fires by; jobs of a drill timetable have no file, and must have theirs in the store. The functions that open executions must be those of the migrations, which decide under the job's row lock; and the records must hold no execution that began before the one ahead of it was over.",
   check: (context) =>
     inParts(context, {
       "what the files say": async () => unwritten(context, ["blocking"], "write spec.blocking into the job"),
@@ -30,18 +36,29 @@ async function policies(context: CheckContext): Promise<Result[]> {
   if (jobs.length !== allJobs.length) return results;
   const written = new Set(allJobs.map(({ definition }) => jobName(definition)));
   const strangers = found.looked.rows.filter(({ job, state }) => state === "active" && !written.has(job));
-  for (const row of strangers) {
-    results.push(
-      result(
-        { kind: "job", name: row.job },
-        "fail",
-        `${row.job} fires, and no file says by which policy`,
-        [queryEvidence(context, found.looked, [row])],
-        { todo: `keep its file beside the others, or: escapement jobs delete ${row.job}` },
-      ),
-    );
-  }
-  return results;
+  return [...results, ...strangers.flatMap((row) => withoutFile(context, row, found.looked))];
+}
+
+/** Jobs of drills never have a file: probes go with their drill, those of a timetable have what it gave them. */
+function withoutFile(context: CheckContext, row: AppliedJob, looked: Look<AppliedJob>): Result[] {
+  if (row.madeBy === "drill") return [];
+  const { job, blocking } = row;
+  const scope = { kind: "job", name: job } as const;
+  const evidence = [queryEvidence(context, looked, [row])];
+  if (row.madeBy !== "timetable")
+    return [
+      result(scope, "fail", `${job} fires, and no file says by which policy`, evidence, {
+        todo: `keep its file beside the others, or: escapement jobs delete ${job}`,
+      }),
+    ];
+  if (blocking?.policy === undefined)
+    return [
+      result(scope, "fail", `${job} was made of a timetable, and has no blocking policy`, evidence, {
+        todo: "escapement drill schedule apply",
+      }),
+    ];
+  const message = `blocking is ${JSON.stringify(blocking)} in the store, as the timetable of drills has it`;
+  return [result(scope, "pass", message, evidence)];
 }
 
 const openers = ["open_due", "open_one", "unopen_overdue"];

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { EscapementError, messageOf } from "../../base/errors.ts";
 import type { TimetableJob } from "../../chaos/plan/timetable-jobs.ts";
 import type { ResolvedDrill } from "../../spec/drill-definition.ts";
-import type { DrillScheduleDefinition } from "../../spec/drill-schedule-definition.ts";
+import { type DrillScheduleDefinition, timetableNamespace } from "../../spec/drill-schedule-definition.ts";
 import type { Problem } from "../../spec/problem.ts";
 import type { Queryable } from "../../store/database.ts";
 import type { JobChange } from "../jobs/changes.ts";
@@ -52,7 +52,6 @@ export async function timetableChanges(
   jobs: readonly TimetableJob[],
 ): Promise<JobChange[]> {
   const { jobChanges } = await import("../jobs/changes.ts");
-  const { timetableNamespace } = await import("../../chaos/plan/timetable-jobs.ts");
   const { jobLabel, listJobs } = await import("../../store/job.ts");
   const at = { file: timetable.file, line: 0, column: 0 };
   const wanted = jobs.map(({ definition, digest }) => ({ ...at, definition, digest }));

@@ -32,7 +32,7 @@ export function buildApply(): Command {
       "Each job is one transaction. Planned executions of a changed job are taken back and planned anew; what is\ndue or runs goes on under its old definition.",
   })
     .argument("<path...>", "files or folders")
-    .option("--prune", "delete jobs that no file names")
+    .option("--prune", "delete jobs that no file names, but for those of drills (namespaces drill, drills)")
     .option("--json", "print one JSON document");
   return withDeedOptions(withStoreOptions(command)).action(async (paths: string[], options: ApplyOptions) => {
     const { readJobFiles } = await import("./job-files.ts");

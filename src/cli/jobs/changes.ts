@@ -1,7 +1,9 @@
 /** What applying job files would change, job by job. */
 import type { ResolvedJob } from "../../spec/definitions.ts";
+import { timetableNamespace } from "../../spec/drill-schedule-definition.ts";
 import type { JobDefinition } from "../../spec/job-definition.ts";
 import type { Queryable } from "../../store/database.ts";
+import { probeNamespace } from "../../store/drill/drill-sample.ts";
 import { type JobRow, jobLabel, listJobs } from "../../store/job.ts";
 import { refusalOf } from "../../store/job-change.ts";
 
@@ -17,7 +19,10 @@ export interface JobChange {
   readonly existing?: JobRow;
 }
 
-/** Compares files with the store. With `prune`, jobs of the store that no file names are deleted. */
+/** Jobs of drills: no file names them, and they go with their drill or by `drill schedule apply`. */
+const ofDrills: readonly string[] = [probeNamespace, timetableNamespace];
+
+/** Compares files with the store. With `prune`, jobs of the store that no file names are deleted, but for those of drills. */
 export async function jobChanges(
   db: Queryable,
   wanted: readonly ResolvedJob[],
@@ -46,7 +51,7 @@ export async function jobChanges(
   }
   if (options.prune) {
     for (const job of existing.values()) {
-      if (job.state !== "deleted")
+      if (job.state !== "deleted" && !ofDrills.includes(job.namespace))
         changes.push({ job: jobLabel(job), action: "delete", fields: [], existing: job });
     }
   }

@@ -18,7 +18,10 @@ export function buildPlan(): Command {
     ],
   })
     .argument("<path...>", "files or folders")
-    .option("--prune", "count jobs that no file names as deleted")
+    .option(
+      "--prune",
+      "count jobs that no file names as deleted, but for those of drills (namespaces drill, drills)",
+    )
     .option("--exit-code", "exit 2 when there is something to change")
     .option("--json", "print one JSON document");
   return withStoreOptions(command).action(

@@ -1,6 +1,8 @@
 /** The policies that are in force: of every job's version as the store has it. */
+import { timetableNamespace, timetableVariable } from "../../spec/drill-schedule-definition.ts";
 import type { JobDefinition } from "../../spec/job-definition.ts";
 import type { Queryable } from "../database.ts";
+import { probeNamespace } from "../drill/drill-sample.ts";
 import { type Look, look } from "./look.ts";
 
 export interface AppliedJob {
@@ -8,6 +10,8 @@ export interface AppliedJob {
   /** `namespace/name`. */
   readonly job: string;
   readonly state: "active" | "paused";
+  /** A job of no file, by what brought it: a drill that is on or its timetable. Null: somebody who must have a file. */
+  readonly madeBy: "drill" | "timetable" | null;
   readonly version: number;
   readonly digest: string;
   readonly effectiveFrom: Date;
@@ -28,15 +32,18 @@ export function scheduleOf(definition: string): string {
          || jsonb_strip_nulls(jsonb_build_object('dstGap', ${definition} -> 'dstGap', 'dstOverlap', ${definition} -> 'dstOverlap'))`;
 }
 
-/** Every job that is not deleted, in one statement. */
+/** Every job that is not deleted, in one statement. A job in the namespace of timetables is of one when it carries its text. */
 export function readAppliedJobs(db: Queryable): Promise<Look<AppliedJob>> {
   return look<AppliedJob>(
     db,
     `SELECT j.job_id AS "jobId", j.namespace || '/' || j.name AS job, j.state, j.version, v.digest,
        v.effective_from AS "effectiveFrom", v.definition ->> 'timeZone' AS "timeZone", v.definition -> 'blocking' AS blocking, v.definition -> 'misfire' AS misfire,
-       v.definition -> 'catchUp' AS "catchUp", ${scheduleOf("v.definition")} AS fires
+       v.definition -> 'catchUp' AS "catchUp",
+       CASE WHEN j.namespace = $1 THEN 'drill' WHEN j.namespace = $2 AND v.definition -> 'environment' ? $3 THEN 'timetable' END AS "madeBy",
+       ${scheduleOf("v.definition")} AS fires
      FROM escapement.job j JOIN escapement.job_version v ON v.job_id = j.job_id AND v.version = j.version
      WHERE j.state <> 'deleted' ORDER BY 2`,
+    [probeNamespace, timetableNamespace, timetableVariable],
   );
 }
 
