@@ -1,7 +1,5 @@
 /** Item 6: doing it twice is the same as doing it once. */
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { isAbsolute, join, normalize } from "node:path";
 import type { ResolvedJob } from "../../spec/definitions.ts";
 import { canonicalJson } from "../../spec/digest.ts";
 import { type RehearsalRow, readRehearsals } from "../../store/checklist/job-rehearsals.ts";
@@ -10,6 +8,7 @@ import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Evidence, Result } from "../item.ts";
 import { days } from "./drill-passes.ts";
 import { noJobs, type Pair, pairs, unreadable } from "./job-files.ts";
+import { codeWords, isHarmless, readSource, sourcePaths } from "./job-sources.ts";
 import { inParts, openStore } from "./parts.ts";
 import { type Finding, firstWrite, isText, scanSource, showsCall } from "./source-scan.ts";
 import { fileEvidence, jobLocation, jobName, jobScope, queryEvidence, result } from "./verdicts.ts";
@@ -41,17 +40,6 @@ const advice: Readonly<Record<Finding["kind"], string>> = {
   "call-without-key":
     "send ESCAPEMENT_IDEMPOTENCY_KEY and the business key with it, or use the guard's externalCall",
 };
-
-/** Null where the file is not below the root or cannot be read. */
-export async function readSource(root: string, path: string): Promise<string | null> {
-  const below = normalize(path);
-  if (isAbsolute(below) || below.startsWith("..")) return null;
-  return readFile(join(root, below), "utf8").catch(() => null);
-}
-
-export function sourcePaths(job: ResolvedJob): readonly string[] {
-  return [...new Set(job.definition.effects.flatMap((effect) => effect.sources))].sort();
-}
 
 async function sources(context: CheckContext): Promise<Result[]> {
   const { jobs } = context.definitions;
@@ -118,8 +106,6 @@ async function scanJob(context: CheckContext, job: ResolvedJob): Promise<Result>
   return result(scope, "pass", `nothing in ${paths.join(", ")} adds up or repeats`, evidence, { location });
 }
 
-/** Programs that change nothing of anybody's. */
-const harmless = /^(?:.*\/)?(?:true|echo|sleep|date|test)$/;
 const shells = /^(?:.*\/)?(?:ba|da|k|z)?sh$/;
 
 /** Words of a shell, and programs that only say something. */
@@ -145,30 +131,26 @@ function strangerIn(line: string): string | undefined {
 async function changesNothing(context: CheckContext, job: ResolvedJob): Promise<Result> {
   const scope = jobScope(job);
   const location = jobLocation(job);
-  const { command, workingDirectory } = job.definition;
+  const { command } = job.definition;
   const evidence = [
     fileEvidence(context, `${job.file}:${job.line}`, `effects: []; command: ${JSON.stringify(command)}`),
   ];
-  if (harmless.test(command[0]!))
-    return result(scope, "pass", `${command[0]} changes nothing`, evidence, { location });
+  if (isHarmless(job)) return result(scope, "pass", `${command[0]} changes nothing`, evidence, { location });
   let seen = 0;
-  for (const argument of command) {
-    const inline = /\s/.test(argument);
-    const paths =
-      inline || argument.startsWith("-") ? [] : [argument, join(workingDirectory ?? "", argument)];
-    let text: string | null = inline ? argument : null;
+  for (const { word, isInline, paths } of codeWords(job)) {
+    let text: string | null = isInline ? word : null;
     for (const path of paths) text ??= await readSource(context.definitions.root, path);
-    if (text === null || !isText(inline ? "inline" : argument, text)) continue;
+    if (text === null || !isText(isInline ? "inline" : word, text)) continue;
     seen += 1;
-    const write = firstWrite(inline ? "inline" : argument, text);
+    const write = firstWrite(isInline ? "inline" : word, text);
     if (write) {
-      const message = `it declares no effect, and ${inline ? "its command" : argument}:${write.line} has: ${write.text}`;
+      const message = `it declares no effect, and ${isInline ? "its command" : word}:${write.line} has: ${write.text}`;
       return result(scope, "fail", message, evidence, {
         todo: "declare the effect, with its key and sources",
         location,
       });
     }
-    const stranger = inline && shells.test(command[0]!) ? strangerIn(text) : undefined;
+    const stranger = isInline && shells.test(command[0]!) ? strangerIn(text) : undefined;
     if (stranger !== undefined)
       return result(
         scope,

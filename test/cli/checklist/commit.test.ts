@@ -75,6 +75,41 @@ test("each file that is read counts, in the digest and against the commit", asyn
   expect(await bound()).toEqual(before);
 });
 
+test.each([
+  ["below the root", ["sh", "code/look.sh"], undefined],
+  ["below its folder", ["sh", "look.sh"], "code"],
+])("code that item 6 reads of a job without effects counts, %s", async (_, command, workingDirectory) => {
+  const job = fullJob() as { spec: Record<string, unknown> };
+  write(
+    "jobs/a.yaml",
+    JSON.stringify({ ...job, spec: { ...job.spec, command, workingDirectory, effects: [] } }),
+  );
+  write("code/look.sh", "psql -c 'SELECT 1'\n");
+  git("add", ".");
+  git("commit", "-qm", "a job that only looks");
+  const before = await bound();
+  expect(before.clean).toBe(true);
+  write("code/look.sh", "psql -c 'SELECT 2'\n");
+  const after = await bound();
+  expect(after.clean).toBe(false);
+  expect(after.digest).not.toBe(before.digest);
+  git("rm", "-qf", "--cached", "code/look.sh");
+  git("commit", "-qm", "without its code");
+  expect((await bound()).clean).toBe(false);
+});
+
+test("folders and words that no file can be called are no code", async () => {
+  const job = fullJob() as { spec: Record<string, unknown> };
+  const command = ["sh", "docs", "x".repeat(5_000), "/etc/passwd", "../x"];
+  write("jobs/a.yaml", JSON.stringify({ ...job, spec: { ...job.spec, command, effects: [] } }));
+  git("add", ".");
+  git("commit", "-qm", "odd words");
+  const before = await bound();
+  expect(before.clean).toBe(true);
+  write("docs/more.md", "# More\n");
+  expect(await bound()).toEqual(before);
+});
+
 test("marks and lists of git hide no change", async () => {
   git("update-index", "--assume-unchanged", "docs/a.md");
   write("docs/a.md", "# Late\nrun-now\n");
