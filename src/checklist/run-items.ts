@@ -20,7 +20,10 @@ export interface RunOptions<Context> {
   contextFor(signal: AbortSignal): Context;
   /** For each item, from its start. */
   readonly deadlineMs: number;
-  /** How many at once. Default 8: they wait for the database and for hosts, hardly for this machine. */
+  /**
+   * How many at once. Default 8: they wait for the database and for hosts, hardly for this machine. More of them
+   * would wait for each other: the store is asked through few connections, and who gets none in 5 s is unknown.
+   */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
   /** Called in the order in which they end. */

@@ -57,7 +57,7 @@ export function applyWaivers(
         "not-begun",
         `${what} says it was accepted in the future, at ${formatInstant(waiver.created)}`,
       );
-    else if (item && results.length === 0 && allScopes && !wasNotLookedAt(item))
+    else if (item && results.length === 0 && allScopes && !mayBeAmongUnseen(item, waiver))
       complain("unmatched", `${what} fits no answer: nothing is waived by it; take it out`);
     else {
       const open = results.filter(({ verdict }) => isOpen(verdict));
@@ -79,11 +79,14 @@ export function applyWaivers(
 }
 
 /**
- * Unknown of the cluster: the item gave no answers of jobs and hosts, or not all
- * of them. What a waiver is for may be among those, so it is not called useless.
+ * Unknown of the cluster, and not one answer of a job, or of a host: nobody looked at those, and what the waiver is
+ * for may be among them. Where there are answers of its kind a name that fits none is a name that there is not.
  */
-function wasNotLookedAt({ results }: ReportItem): boolean {
-  return results.some(({ scope, verdict }) => scope.kind === "cluster" && verdict === "unknown");
+function mayBeAmongUnseen({ results }: ReportItem, { scope: waived }: Waiver): boolean {
+  return (
+    results.some(({ scope, verdict }) => scope.kind === "cluster" && verdict === "unknown") &&
+    !results.some(({ scope }) => scope.kind === waived.kind)
+  );
 }
 
 /**

@@ -63,6 +63,23 @@ test("where the item could not be looked at, a waiver of one of its jobs is not 
   expect(looked.waiverProblems).toMatchObject([{ kind: "unmatched" }]);
 });
 
+test.each([
+  ["unknown", []],
+  ["unknown and waived", [waiver(2, cluster)]],
+] as const)(
+  "a name that no host has is no use beside hosts, also where the cluster is %s",
+  async (_, more) => {
+    const typed = waiver(2, { kind: "host", name: "sched-01" });
+    const open = answer("unknown", { message: "no execution was planned in the window" });
+    const host = answer("pass", { scope: { kind: "host", name: "sched-1" } });
+    const among = await reportOf({ 2: [open, host] }, { waivers: [typed, ...more] });
+    expect(among).toMatchObject({ outcome: "fail", waiverProblems: [{ kind: "unmatched", item: 2 }] });
+    // Answers of jobs say nothing about hosts.
+    const others = { 2: [open, answer("pass", { scope: job("a/b") })] };
+    expect((await reportOf(others, { waivers: [typed, ...more] })).waiverProblems).toEqual([]);
+  },
+);
+
 test("the last instant before it expires still counts", async () => {
   const one = waiver(3, cluster, { expires: new Date("2026-07-01T02:00:00.001Z") });
   expect((await reportOf({ 3: [answer("fail")] }, { waivers: [one] })).outcome).toBe("pass");
