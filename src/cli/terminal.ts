@@ -71,8 +71,8 @@ export function table(
   return [paint.dim(line(header)), ...rows.map(line)].join("\n");
 }
 
-/** Whatever is in it: a line of somebody else's making would look like one of ours. */
-function oneLine(text: string): string {
+/** {@link harmless}, on one line whatever is in it: one of somebody else's making would look like one of ours. */
+export function oneLine(text: string): string {
   return harmless(text.replace(/[\n\t]+/g, " "));
 }
 
