@@ -88,7 +88,7 @@ const registry = {
   },
   E_STORE_DENIED: {
     message: "the login has no right to do this in the record store: {reason}",
-    hint: "escapement store grant LOGIN --as ROLE gives one; docs/store.md says which role does what",
+    hint: "escapement store grant LOGIN --as ROLE gives what that role may do (docs/store.md); to apply jobs and timetables none does: do it as the owner of the database, on its host (docs/drills.md)",
     exitCode: ExitCode.unavailable,
   },
   E_STORE_URL_MISSING: {

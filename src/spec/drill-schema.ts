@@ -111,9 +111,12 @@ const pass = z
       1_000,
       "Writes of a former holder that must have been refused.",
     ).default(0),
-    startWithin: duration("Of every fire, from its time to the start of its first attempt.", {
-      max: mostLate,
-    }).optional(),
+    startWithin: duration(
+      "Of every fire, from its time to the start of its first attempt, unless it is caught up as a misfire.",
+      {
+        max: mostLate,
+      },
+    ).optional(),
     takeoverWithin: duration("Until another one leads or runs the shard.", { max: hour }).optional(),
     restartedWithin: duration("Until the unit runs again.", { max: hour }).optional(),
     offsetBelow: duration("Of the target's clock after the restore.", { max: minute }).optional(),

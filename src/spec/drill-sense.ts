@@ -128,6 +128,11 @@ export function isCounted(stands: DrillClass): boolean {
   return mandatoryDrillClasses.some((name) => name === stands);
 }
 
+/** True where a pass says that somebody else went on: without a limit nobody would have looked whether anyone did. */
+export function asksForTakeover(stands: DrillClass): boolean {
+  return stands === "executor-killed" || stands === "primary-stopped";
+}
+
 /** Why the cluster could never be found at rest in time; null when it can. */
 export function settleProblem({ minimum, quietReads, readEvery, deadline }: SettleQuestion): string | null {
   if (minimum + (quietReads - 1) * readEvery < deadline) return null;

@@ -9,7 +9,14 @@ import type {
   ResolvedDrill,
 } from "./drill-definition.ts";
 import type { DrillDocument, FaultDocument, HoldDocument, PassDocument } from "./drill-schema.ts";
-import { classProblem, isCounted, proofProblem, settleProblem, slackProblem } from "./drill-sense.ts";
+import {
+  asksForTakeover,
+  classProblem,
+  isCounted,
+  proofProblem,
+  settleProblem,
+  slackProblem,
+} from "./drill-sense.ts";
 import { documentsOf, type LoadedDocument, loadFiles, loadText } from "./load.ts";
 import { compareProblems, formatPath, type Path, type Problem } from "./problem.ts";
 
@@ -126,6 +133,8 @@ function* variantProblems(
       "hold",
       `is too short: at least ${fires} fire(s) come due in it, load.obligations asks for ${load.obligations}`,
     ];
+  if (pass.takeoverWithinMs === undefined && asksForTakeover(stands))
+    yield ["pass", `has no takeoverWithin, and the checklist counts a pass of ${stands}`];
   if (pass.allowedFailures.length > 0 && isCounted(stands))
     yield ["pass", `allows failures, and the checklist counts a pass of ${stands}`];
   for (const name of pass.allowedFailures)

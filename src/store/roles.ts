@@ -21,7 +21,10 @@ const settings: Record<string, string> = {
 };
 
 /** What a role needs of the server besides the records: who follows it is for these members alone. */
-const ofServer: Partial<Record<StoreRole, readonly string[]>> = { checklist: ["pg_read_all_stats"] };
+const ofServer: Partial<Record<StoreRole, readonly string[]>> = {
+  checklist: ["pg_read_all_stats"],
+  drill: ["pg_read_all_stats"],
+};
 
 /**
  * Grants the group role and sets the limits on the login. They hold through a pooler, too.

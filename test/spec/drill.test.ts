@@ -79,7 +79,8 @@ description: one
 target: { role: executor, owning: running-shard }
 fault: { kind: kill, restart: allowed }
 hold: { for: 30s }
-proof: [{ see: process-gone, from: controller }]`;
+proof: [{ see: process-gone, from: controller }]
+pass: { takeoverWithin: 30s }`;
 
 function indented(spec: string): string {
   return spec
@@ -119,24 +120,30 @@ test.each([
     "must have exactly one of ahead and behind",
   ],
   [
-    "description: one",
-    "description: one\npass: { allowedFailures: [losst] }",
+    "takeoverWithin: 30s",
+    "takeoverWithin: 30s, allowedFailures: [losst]",
     "a class that the checker does not know",
     "allows losst, which the checker never finds",
   ],
   [
-    "description: one",
-    "description: one\npass: { culpritNamed: true }",
+    "takeoverWithin: 30s",
+    "takeoverWithin: 30s, culpritNamed: true",
     "a question about clocks without one that moves",
     "asks about clocks",
   ],
   ["class: executor-killed", "class: network-cut", "a class of another fault", "spec.class is network-cut"],
   ["class: executor-killed", "class: primary-stopped", "a class of another target", "spec.class is primary"],
   [
-    "description: one",
-    "description: one\npass: { allowedFailures: [lost] }",
+    "takeoverWithin: 30s",
+    "takeoverWithin: 30s, allowedFailures: [lost]",
     "a failure that is overlooked where the checklist counts",
     "the checklist counts a pass of executor-killed",
+  ],
+  [
+    "\npass: { takeoverWithin: 30s }",
+    "",
+    "an executor that is killed and nobody asked when its work went on",
+    "spec.pass has no takeoverWithin, and the checklist counts a pass of executor-killed",
   ],
   [
     "description: one",
@@ -210,14 +217,15 @@ spec:
   target: { role: executor, owning: running-shard }
   hold: { for: 30s }
   proof: [{ see: process-gone, from: controller }]
+  pass: { takeoverWithin: 30s }
   variants:
     - { name: a, fault: { kind: kill, restart: allowed } }
     - { name: a, fault: { kind: kill, restart: suppressed } }
     - { name: b }
 `;
   expect(parseDrills(text, "one.yaml", classes).problems.map(formatProblem)).toEqual([
-    "one.yaml:12:15  spec.variants[1].name is used twice",
-    "one.yaml:13:7  spec.variants[2] has no fault, neither has the drill",
+    "one.yaml:13:15  spec.variants[1].name is used twice",
+    "one.yaml:14:7  spec.variants[2] has no fault, neither has the drill",
   ]);
 });
 

@@ -121,14 +121,17 @@ export class DrillCourse {
     const items = await preflight(question);
     this.notes.preflight = items;
     options.onPreflight?.(items);
-    const wrong = items.filter(({ ok }) => !ok);
+    const wrong = items.filter(({ ok }) => ok === false);
     if (wrong.length > 0) {
       const reason = `must be so, and is not: ${wrong.map(({ what, detail }) => `${what} (${detail})`).join("; ")}`;
       const hints = new Set(wrong.flatMap((one) => (one.hint ? [`; ${one.hint}`] : [])));
       const hint = [...hints].join("");
       throw new EscapementError("E_DRILL_REFUSED", { host: options.cluster.name, reason, hint });
     }
-    this.log.say(`preflight: ${items.length} checks passed`);
+    const unseen = items.filter(({ ok }) => ok === null);
+    for (const { what, detail, hint } of unseen)
+      this.log.say(`preflight: ${what}: ${detail}${hint === undefined ? "" : `; ${hint}`}`);
+    this.log.say(`preflight: ${items.length - unseen.length} checks passed`);
     return this.#clock;
   }
 

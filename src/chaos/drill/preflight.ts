@@ -5,7 +5,7 @@ import type { Database } from "../../store/database.ts";
 import { activeDrillHalt } from "../../store/drill/drill-halt.ts";
 import { openCriticalAlerts, sampleCluster } from "../../store/drill/drill-sample.ts";
 import { readServerHealth } from "../../store/watch/health.ts";
-import { clusterItems, type PreflightItem } from "../plan/cluster-items.ts";
+import { clusterItems, type PreflightItem, replicationItem } from "../plan/cluster-items.ts";
 import type { TargetChoice } from "../plan/select-target.ts";
 import type { ReachWatch } from "./reach-watch.ts";
 import type { ReferenceClock } from "./reference-clock.ts";
@@ -24,12 +24,11 @@ export interface PreflightQuestion {
 
 /** An alert that nobody resolves is old news after this many minutes. */
 const alertMinutes = 15;
-const mostReplicaLagMs = 10_000;
 const reachHint =
   "let hosts reach each other's sshd, or leave unreachable by another-host out of the drill's proof";
 const versionHint = "escapement apply puts the program for drills of this version on hosts";
 
-/** Looks at everything. Each item is one sentence; the drill begins only if all are ok. */
+/** Looks at everything. Each item is one sentence; the drill begins only if none is wrong. */
 export async function preflight(question: PreflightQuestion): Promise<PreflightItem[]> {
   const { definition, variant, choice, db } = question;
   const { steadyState, blastRadius } = definition;
@@ -52,7 +51,7 @@ export async function preflight(question: PreflightQuestion): Promise<PreflightI
     ...clusterItems(definition, sample),
   ];
   if (steadyState.noCriticalAlerts) items.push(await alerts(db));
-  items.push(await replication(db));
+  items.push(replicationItem(definition, (await readServerHealth(db)).replicas));
   items.push(...(await Promise.all(question.hosts.map((host) => lookAt(question, host)))).flat());
   items.push(...(await reached(question)));
   return items;
@@ -84,17 +83,6 @@ function item(what: string, ok: boolean, detail: string): PreflightItem {
 async function alerts(db: Database): Promise<PreflightItem> {
   const open = await openCriticalAlerts(db, alertMinutes);
   return item("no critical alert is open", open.length === 0, open[0] ?? "none");
-}
-
-async function replication(db: Database): Promise<PreflightItem> {
-  const { replicas } = await readServerHealth(db);
-  if (replicas === null) return item("replication keeps up", true, "not asked: this login may not see it");
-  const late = replicas.filter(({ lagMs }) => lagMs > mostReplicaLagMs);
-  const detail =
-    replicas.length === 0
-      ? "there is no replica"
-      : replicas.map(({ name, lagMs }) => `${name} ${Math.round(lagMs)} ms behind`).join(", ");
-  return item("replication keeps up", late.length === 0, detail);
 }
 
 async function lookAt(question: PreflightQuestion, host: WatchedHost): Promise<PreflightItem[]> {

@@ -6,12 +6,36 @@ import { probeRoom } from "./probe-room.ts";
 /** One thing that must be so before a fault, and whether it is. */
 export interface PreflightItem {
   readonly what: string;
-  readonly ok: boolean;
+  /** Null: nobody could look. It keeps no drill from beginning, and is no check that was passed. */
+  readonly ok: boolean | null;
   readonly detail: string;
   /** What helps, if it is not so and that can be said. */
   readonly hint?: string;
   /** It is about the cluster: no other variant, and no other host, would find it different. */
   readonly everywhere?: true;
+}
+
+const mostReplicaLagMs = 10_000;
+const replicaHint =
+  "give the login of drills pg_read_all_stats: escapement store grant LOGIN --as drill, as a superuser of the server";
+
+/**
+ * Whether who follows the record store keeps up. A drill that breaks the store does not begin where nobody may look.
+ * @param replicas null: this login may not see them
+ */
+export function replicationItem(
+  { blastRadius }: Pick<DrillDefinition, "blastRadius">,
+  replicas: readonly { readonly name: string; readonly lagMs: number }[] | null,
+): PreflightItem {
+  const what = "replication keeps up";
+  if (replicas === null) {
+    const detail = "not looked at: this login may not see who follows the record store";
+    const ok = blastRadius.recordStore ? false : null;
+    return { what, ok, detail, hint: replicaHint, everywhere: true };
+  }
+  const late = replicas.filter(({ lagMs }) => lagMs > mostReplicaLagMs);
+  const behind = replicas.map(({ name, lagMs }) => `${name} ${Math.round(lagMs)} ms behind`);
+  return { ...item(what, late.length === 0, behind.join(", ") || "there is no replica"), everywhere: true };
 }
 
 /** Leader, standby, executors, room and backlog, in this order. */

@@ -7,11 +7,11 @@ import type {
   PassRules,
   ResolvedDrill,
 } from "../../spec/drill-definition.ts";
-import { clusterItems, type PreflightItem } from "./cluster-items.ts";
+import { clusterItems, type PreflightItem, replicationItem } from "./cluster-items.ts";
 import { type DrillTimes, drillTimes, type LeaseTimes } from "./drill-times.ts";
-import type { ClusterHost, ClusterRoles } from "./drilled-cluster.ts";
+import type { ClusterHost, ClusterRoles, HostPart } from "./drilled-cluster.ts";
 import { faultText, proofText, roleText, wayBackText } from "./fault-text.ts";
-import { selectTarget } from "./select-target.ts";
+import { selectTarget, type TargetChoice } from "./select-target.ts";
 
 export interface VariantPlan {
   readonly variant: string;
@@ -21,6 +21,8 @@ export interface VariantPlan {
   readonly also: readonly string[];
   /** Why there is no target; null when there is one, or when the records were not asked. */
   readonly refused: string | null;
+  /** Of the hosts that it could be, those whose profile does not allow the fault: they refuse the order. */
+  readonly notAllowedBy: readonly string[];
   readonly role: DrillRole;
   readonly fault: string;
   readonly wayBack: string;
@@ -61,6 +63,8 @@ export interface PlanQuestion {
   readonly hosts: readonly ClusterHost[];
   /** Undefined: the records were not asked, so nobody knows who leads. */
   readonly roles: ClusterRoles | undefined;
+  /** Who follows the record store; null: the login may not see it; undefined: the records were not asked. */
+  readonly replicas?: Parameters<typeof replicationItem>[1];
   /** What keeps every drill from beginning. */
   readonly switches?: DrillSwitches;
   /** Hosts of the command line. */
@@ -68,7 +72,7 @@ export interface PlanQuestion {
 }
 
 export function planDrill(question: PlanQuestion): DrillPlan {
-  const { drill, variants: wanted, leases, hosts, roles, switches, named } = question;
+  const { drill, variants: wanted, leases, hosts, roles, replicas, switches, named } = question;
   const { definition, digest } = drill;
   const chosen = definition.variants.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const variants = chosen.map((variant): VariantPlan => {
@@ -80,6 +84,7 @@ export function planDrill(question: PlanQuestion): DrillPlan {
       host: choice && "target" in choice ? choice.target.host : null,
       also: choice && "target" in choice ? choice.also.map(({ host }) => host) : [],
       refused: choice && "refused" in choice ? choice.refused : null,
+      notAllowedBy: notAllowedBy(variant, hosts, choice),
       role: variant.target.role,
       fault: faultText(variant.fault, variant.target.role),
       wayBack: wayBackText(variant.fault),
@@ -94,13 +99,40 @@ export function planDrill(question: PlanQuestion): DrillPlan {
     digest,
     description: definition.description,
     before: beforeTexts(definition),
-    conditions: roles ? [...clusterItems(definition, roles), ...switchItems(switches)] : null,
+    conditions: roles
+      ? [
+          ...clusterItems(definition, roles),
+          ...(replicas === undefined ? [] : [replicationItem(definition, replicas)]),
+          ...switchItems(switches),
+        ]
+      : null,
     load: loadText(definition),
     abort: abortTexts(definition, chosen),
     variants,
     expectedMs: variants.reduce((sum, { times }) => sum + times.expectedMs, 0),
     longestFaultMs: Math.max(...variants.map(({ times }) => times.limitMs)),
   };
+}
+
+const partOf: Readonly<Record<DrillRole, HostPart>> = {
+  executor: "executor",
+  "scheduler-leader": "scheduler",
+  "scheduler-standby": "scheduler",
+  "record-store": "record-store",
+};
+
+/** @param choice undefined: the records were not asked, so it could be any host with the part */
+function notAllowedBy(
+  { fault, target }: DrillVariant,
+  hosts: readonly ClusterHost[],
+  choice: TargetChoice | undefined,
+): string[] {
+  const chosen = choice && ("target" in choice ? [choice.target, ...choice.also] : []);
+  const names = chosen?.map(({ host }) => host);
+  return hosts
+    .filter(({ name, parts }) => names?.includes(name) ?? parts.includes(partOf[target.role]))
+    .filter(({ faults }) => faults !== undefined && !faults.includes(fault.kind))
+    .map(({ name }) => name);
 }
 
 function switchItems(switches: DrillSwitches | undefined): PreflightItem[] {
@@ -158,7 +190,9 @@ export function passTexts(pass: PassRules): string[] {
       : []),
     ...(pass.startWithinMs === undefined
       ? []
-      : [`every fire starts within ${formatDuration(pass.startWithinMs)}`]),
+      : [
+          `every fire starts within ${formatDuration(pass.startWithinMs)}, unless it is caught up as a misfire`,
+        ]),
     ...(pass.takeoverWithinMs === undefined
       ? []
       : [`somebody else goes on within ${formatDuration(pass.takeoverWithinMs)}`]),
@@ -175,7 +209,9 @@ export function passTexts(pass: PassRules): string[] {
 
 /** A run would be refused now: there is no target, or the cluster is not as it must be. */
 export function wouldBeRefused({ variants, conditions }: DrillPlan): boolean {
-  return variants.some(({ refused }) => refused !== null) || (conditions ?? []).some(({ ok }) => !ok);
+  return (
+    variants.some(({ refused }) => refused !== null) || (conditions ?? []).some(({ ok }) => ok === false)
+  );
 }
 
 /** Where a variant would strike, in words. */

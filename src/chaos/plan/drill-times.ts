@@ -1,6 +1,13 @@
 /** How long a variant takes on a cluster: what the file leaves to the leases becomes milliseconds. Pure. */
+import { formatDuration } from "../../base/duration.ts";
 import type { ClusterDefinition } from "../../spec/cluster-definition.ts";
-import type { DrillHold, DrillVariant, LeaseSpan, SettleRules } from "../../spec/drill-definition.ts";
+import type {
+  DrillDefinition,
+  DrillHold,
+  DrillVariant,
+  LeaseSpan,
+  SettleRules,
+} from "../../spec/drill-definition.ts";
 
 /** What a cluster needs to notice that somebody is gone. */
 export type LeaseTimes = Readonly<Record<LeaseSpan, number>>;
@@ -50,6 +57,24 @@ export function drillTimes(variant: DrillVariant, settle: SettleRules, leases: L
   );
   const expectedMs = holdMs + settleMs + (settle.quietReads - 1) * settle.readEveryMs;
   return { holdMs, limitMs, settleMs, expectedMs };
+}
+
+/**
+ * Why the cluster could never be found at rest before the deadline; null when it can. After the settling time the
+ * last attempts of the drill's own work end, and then so many reads must agree.
+ */
+export function settleShortfall(
+  { settle, load }: Pick<DrillDefinition, "settle" | "load">,
+  variant: DrillVariant,
+  leases: LeaseTimes,
+): string | null {
+  const { settleMs } = drillTimes(variant, settle, leases);
+  const neededMs = settleMs + load.shardMs + (settle.quietReads - 1) * settle.readEveryMs;
+  if (neededMs < settle.deadlineMs) return null;
+  return (
+    `${variant.name} needs ${formatDuration(neededMs)} to come to rest: ${formatDuration(settleMs)} of settling, the last ` +
+    `attempts, ${settle.quietReads} equal reads; settle.deadline is ${formatDuration(settle.deadlineMs)}, so it would always be unknown`
+  );
 }
 
 /** Set back, the clock that decides goes over a span a second time: until it is through, nothing new comes due. */

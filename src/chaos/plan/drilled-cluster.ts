@@ -10,6 +10,8 @@ export interface ClusterHost {
   /** Of its sshd: what answers other hosts, if only by a refusal. Default 22. */
   readonly sshPort?: number;
   readonly parts: readonly HostPart[];
+  /** Faults that its profile allows; undefined: the profile does not say. The host itself has the last word. */
+  readonly faults?: readonly string[];
   /** The systemd unit of each part, `escapement-executor.service` and the like. */
   readonly units: Readonly<Partial<Record<HostPart, string>>>;
 }

@@ -28,7 +28,8 @@ export function closedBecause(
   return (
     outsideHours(schedule, from) ??
     frozen(schedule, from, to) ??
-    nearPeak(schedule, from, to, Math.max(schedule.awayFromPeakMs, awayFromPeakMs))
+    nearPeak(schedule, from, to, Math.max(schedule.awayFromPeakMs, awayFromPeakMs)) ??
+    tooLate(schedule, from)
   );
 }
 
@@ -41,6 +42,16 @@ function outsideHours({ officeHours, timeZone }: DrillScheduleDefinition, fromMs
   if (minute < fromMinute || minute >= toMinute)
     return `${clock(minute)} is outside the office hours, ${clock(fromMinute)} to ${clock(toMinute)} ${timeZone}`;
   return null;
+}
+
+/** In whole minutes, as slots are drawn: the last of them may begin, and it does so a few seconds late. */
+function tooLate(
+  { officeHours, timeZone, timeoutMs }: DrillScheduleDefinition,
+  fromMs: number,
+): string | null {
+  const minute = Math.floor((localSec(zoneOf(timeZone), fromMs) % secondsPerDay) / 60);
+  if (minute + Math.ceil(timeoutMs / 60_000) <= officeHours.toMinute) return null;
+  return `${clock(minute)} is too late: a drill may take ${formatDuration(timeoutMs)}, and the office hours end at ${clock(officeHours.toMinute)} ${timeZone}`;
 }
 
 function frozen({ freezes }: DrillScheduleDefinition, fromMs: number, toMs: number): string | null {

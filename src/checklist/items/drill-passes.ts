@@ -8,12 +8,15 @@ import type { Evidence } from "../item.ts";
 import { openStore } from "./parts.ts";
 import { cut, queryEvidence } from "./verdicts.ts";
 
-/** The drill of each class that comes with the program; a site may have others. */
+/**
+ * The drill of each class that comes with the program; a site may have others. Of stop-primary the variant that
+ * profiles allow: they refuse a reset of the power, so the whole drill ends with 4.
+ */
 const shippedDrills: Readonly<Record<(typeof mandatoryDrillClasses)[number], string>> = {
   "executor-killed": "kill-executor",
   "network-cut": "cut-network",
   "clock-skewed": "skew-clock",
-  "primary-stopped": "stop-primary",
+  "primary-stopped": "stop-primary --variant crash",
 };
 
 /** What is to be typed for a new answer of a class. */

@@ -50,6 +50,7 @@ export async function drilledHosts(options: ClusterOptions): Promise<DrilledHost
     cluster ??= sections.get("cluster")?.value as ProfileSections["cluster"] | undefined;
     if (sections.has("virtualIp")) virtualAddress ??= addressOf(host.settings.virtualIp);
     const own = host.settings.clusterAddress;
+    const drills = sections.get("drills")?.value as ProfileSections["drills"] | undefined;
     const has = parts.filter(([section]) => sections.has(section));
     return [
       {
@@ -57,6 +58,7 @@ export async function drilledHosts(options: ClusterOptions): Promise<DrilledHost
         addresses: [typeof own === "string" ? own : host.target.address],
         sshPort: host.target.port,
         parts: has.map(([, part]) => part),
+        ...(drills?.faults && { faults: drills.faults }),
         units: Object.fromEntries(
           has.map(([section, part, unit]) => [part, unit(sections.get(section)!.value)]),
         ),

@@ -30,8 +30,8 @@ export function buildHistory(): Command {
   const command = defineCommand("history", "list the runs of drills, newest first", {
     examples: [
       "escapement drill history --cluster cluster.yaml",
-      "escapement drill history --class executor-killed --limit 5 --json",
-      "escapement drill history 3f2a9c10",
+      "escapement drill history --class executor-killed --limit 5 --json --cluster cluster.yaml",
+      "escapement drill history 3f2a9c10 --cluster cluster.yaml",
     ],
     exitCodes: [ExitCode.ok, ExitCode.unavailable],
     notes: "With a run, what the records keep of it; report and history are files beside its controller.",

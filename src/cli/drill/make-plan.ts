@@ -3,6 +3,7 @@ import { isEscapementError, messageOf } from "../../base/errors.ts";
 import type { DrillPlan, DrillSwitches } from "../../chaos/plan/drill-plan.ts";
 import type { ClusterRoles } from "../../chaos/plan/drilled-cluster.ts";
 import type { ResolvedDrill } from "../../spec/drill-definition.ts";
+import type { ServerHealth } from "../../store/watch/health.ts";
 import { type StoreOptions, withStore } from "../store-url.ts";
 import { say } from "../terminal.ts";
 import type { DrilledHosts } from "./cluster-hosts.ts";
@@ -29,16 +30,19 @@ export async function makePlan(
 
 interface RecordsNow {
   readonly roles: ClusterRoles;
+  readonly replicas: ServerHealth["replicas"];
   readonly switches: DrillSwitches;
 }
 
 async function recordsNow(store: StoreOptions): Promise<RecordsNow | undefined> {
+  const { readServerHealth } = await import("../../store/watch/health.ts");
   const { sampleCluster } = await import("../../store/drill/drill-sample.ts");
   const { activeDrillHalt } = await import("../../store/drill/drill-halt.ts");
   const { currentDrillRun } = await import("../../store/drill/drill-run.ts");
   try {
     return await withStore(store, async (db) => ({
       roles: await sampleCluster(db),
+      replicas: (await readServerHealth(db)).replicas,
       switches: { halt: await activeDrillHalt(db), run: await currentDrillRun(db) },
     }));
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Prints what a run would do. */
 import { formatDuration } from "../../base/duration.ts";
+import type { PreflightItem } from "../../chaos/plan/cluster-items.ts";
 import { type DrillPlan, whereText } from "../../chaos/plan/drill-plan.ts";
 import { paint } from "../terminal.ts";
 
@@ -10,20 +11,22 @@ export function planText(plan: DrillPlan): string {
       lines.push(`  ${i === 0 ? paint.dim(title.padEnd(9)) : " ".repeat(9)} ${text}`);
     });
   list("needs", plan.before);
-  const missing = (plan.conditions ?? []).filter(({ ok }) => !ok);
-  list(
-    "not so",
-    missing.flatMap(({ what, detail, hint }) => [
-      paint.red(`${what} (${detail})`),
-      ...(hint === undefined ? [] : [`  ${hint}`]),
-    ]),
-  );
+  const conditions = plan.conditions ?? [];
+  const missing = conditions.filter(({ ok }) => ok === false);
+  list("not so", missing.flatMap(conditionLines(paint.red)));
+  list("not seen", conditions.filter(({ ok }) => ok === null).flatMap(conditionLines(paint.yellow)));
   list("load", [plan.load]);
   list("ends early", plan.abort);
   for (const one of plan.variants) {
     const { holdMs, limitMs, settleMs } = one.times;
     lines.push("", plan.variants.length > 1 ? paint.bold(one.variant) : paint.bold("fault"));
     list("where", [one.refused === null ? whereText(one) : paint.red(whereText(one))]);
+    if (one.notAllowedBy.length > 0)
+      list("refused", [
+        paint.red(
+          `not allowed by the profile of ${one.notAllowedBy.join(", ")} (drills.faults): not done there`,
+        ),
+      ]);
     list("does", [one.fault]);
     list("for", [`${formatDuration(holdMs)}; no longer than ${formatDuration(limitMs)}, whatever happens`]);
     list("back by", [one.wayBack]);
@@ -38,4 +41,11 @@ export function planText(plan: DrillPlan): string {
   );
   if (missing.length > 0) lines.push(paint.red("A run would be refused now: see `not so`."));
   return lines.join("\n");
+}
+
+function conditionLines(colour: (text: string) => string) {
+  return ({ what, detail, hint }: PreflightItem): string[] => [
+    colour(`${what} (${detail})`),
+    ...(hint === undefined ? [] : [`  ${hint}`]),
+  ];
 }

@@ -34,12 +34,16 @@ export function buildPlan(): Command {
   return withStoreOptions(withDrillsOption(withInventoryOption(command))).action(
     async (name: string, options: PlanOptions) => {
       const drill = await requireDrill(name, options);
-      const variants = chooseVariants(drill, options.variant).map((one) => one.name);
+      const chosen = chooseVariants(drill, options.variant);
+      const variants = chosen.map((one) => one.name);
       const { makePlan } = await import("./make-plan.ts");
       const { wouldBeRefused } = await import("../../chaos/plan/drill-plan.ts");
+      const { requireTimeToSettle } = await import("./longer-settle.ts");
       const { planText } = await import("./plan-text.ts");
       const wish = { drill, variants, named: options.host ?? [] };
-      const plan = await makePlan(wish, await drilledHosts(options), options);
+      const hosts = await drilledHosts(options);
+      await requireTimeToSettle(drill, chosen, hosts.leases);
+      const plan = await makePlan(wish, hosts, options);
       if (options.json) printJson({ ...plan });
       else print(planText(plan));
       if (wouldBeRefused(plan)) process.exitCode = ExitCode.refused;

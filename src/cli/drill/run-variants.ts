@@ -71,7 +71,7 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
     for (const variant of variants) {
       let everywhere = false;
       const onPreflight: RunDrillOptions["onPreflight"] = (items) => {
-        everywhere = items.some((one) => !one.ok && one.everywhere === true);
+        everywhere = items.some((one) => one.ok === false && one.everywhere === true);
       };
       const outcome = await runOne({ ...common, variant, onPreflight }, options);
       outcomes.push(outcome);

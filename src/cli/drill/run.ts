@@ -34,7 +34,7 @@ export function buildRun(): Command {
     examples: [
       "escapement drill run kill-executor -i inventory.yaml --cluster cluster.yaml",
       "escapement drill run kill-executor -i inventory.yaml --cluster cluster.yaml --yes",
-      "escapement drill run stop-primary --variant crash --yes --json",
+      "escapement drill run stop-primary --variant crash -i inventory.yaml --cluster cluster.yaml --yes --json",
     ],
     exitCodes: [
       ExitCode.ok,
@@ -48,7 +48,8 @@ export function buildRun(): Command {
     notes:
       "Without --yes it prints the plan and ends with 4. Exit 0: passed. 1: failed. 5: nothing can be concluded.\n" +
       "Ctrl-C takes the fault back and ends as unknown; a second Ctrl-C leaves at once, and the host restores itself.\n" +
-      "Variants run one after the other, until one does not pass.",
+      "Variants run one after the other. After one that fails, or of which nothing can be concluded, the others do not\n" +
+      "run; after one that is refused they do, unless the reason holds for the whole cluster.",
   })
     .argument("<name>", "a drill")
     .option("--variant <name...>", "only these variants")
@@ -79,10 +80,11 @@ export function buildRun(): Command {
 async function run(name: string, options: DrillRunOptions): Promise<void> {
   const { scheduledRun } = await import("./scheduled-run.ts");
   const scheduled = options.scheduled ? await scheduledRun(name) : undefined;
-  const { withLongerSettle } = await import("./longer-settle.ts");
+  const { requireTimeToSettle, withLongerSettle } = await import("./longer-settle.ts");
   const drill = withLongerSettle(scheduled?.drill ?? (await requireDrill(name, options)), options.settle);
   const variants = chooseVariants(drill, options.variant);
   const hosts = await drilledHosts(options);
+  await requireTimeToSettle(drill, variants, hosts.leases, options.settle);
   const { makePlan } = await import("./make-plan.ts");
   const { planText } = await import("./plan-text.ts");
   const names = variants.map((one) => one.name);

@@ -1,5 +1,6 @@
 /** `escapement drill status`: the drill that is on, and whether drills may begin. */
 import type { Command } from "commander";
+import { EscapementError } from "../../base/errors.ts";
 import { ExitCode } from "../../base/exit-code.ts";
 import { formatInstant } from "../../base/instant.ts";
 import { sleep } from "../../base/monotonic.ts";
@@ -18,17 +19,22 @@ export function buildStatus(): Command {
   const command = defineCommand("status", "the drill that is on, and whether drills may begin", {
     examples: [
       "escapement drill status --cluster cluster.yaml",
-      "escapement drill status --watch",
-      "escapement drill status --json",
+      "escapement drill status --watch --cluster cluster.yaml",
+      "escapement drill status --json --cluster cluster.yaml",
     ],
     exitCodes: [ExitCode.ok, ExitCode.unavailable],
-    notes: "With --watch until no drill is on any more, a line for every change.",
+    notes:
+      "With --watch until no drill is on any more, a line for every change. --watch has no JSON: ask --json again instead.",
   })
     .option("--watch", "look again every second until the drill has ended")
     .option("--json", "print one JSON document");
   return withStoreOptions(command).action(async (options: StatusOptions) => {
+    if (options.watch && options.json)
+      throw new EscapementError("E_USAGE", {
+        what: "--watch and --json do not go together: ask --json again",
+      });
     await withStore(options, async (db) => {
-      if (options.watch && !options.json) {
+      if (options.watch) {
         endWithReader();
         return watch(db);
       }

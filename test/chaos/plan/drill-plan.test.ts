@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { findingClasses } from "../../../src/chaos/checkers/finding.ts";
 import { draftOrder } from "../../../src/chaos/plan/drill-order.ts";
 import { planDrill, whereText, wouldBeRefused } from "../../../src/chaos/plan/drill-plan.ts";
-import { drillTimes, leaseTimes } from "../../../src/chaos/plan/drill-times.ts";
+import { drillTimes, leaseTimes, settleShortfall } from "../../../src/chaos/plan/drill-times.ts";
+import { planText } from "../../../src/cli/drill/plan-text.ts";
 import { loadDrills } from "../../../src/spec/resolve-drill.ts";
 import { cut, hosts, kill, roles, variant } from "./cluster-example.ts";
 
@@ -45,6 +46,36 @@ describe("times", () => {
     });
     expect(drillTimes(variant("executor", kill), { ...settle, minimumMs: 0 }, leases).settleMs).toBe(18_000);
     expect(drillTimes(variant("executor", cut), settle, leases).settleMs).toBe(60_000);
+  });
+});
+
+describe("what needs longer than the drill may take to come to rest", () => {
+  const { definition } = drill("cut-network");
+  const shortfall = (holdMs: number, deadlineMs: number) =>
+    settleShortfall(
+      { ...definition, settle: { ...definition.settle, deadlineMs } },
+      { ...definition.variants[0]!, hold: { ms: holdMs } },
+      leases,
+    );
+
+  test.each([
+    // Twice the hold, 3 s of the last attempts, 5 s between two reads.
+    [100_000, 208_001, null],
+    [
+      100_000,
+      208_000,
+      /^symmetric needs 3m28s to come to rest: 3m20s of settling, .* settle.deadline is 3m28s/,
+    ],
+    [900_000, 1_800_000, /^symmetric needs 30m8s/],
+  ])("a cut of %s ms with %s ms", (holdMs, deadlineMs, wanted) => {
+    if (wanted === null) expect(shortfall(holdMs, deadlineMs)).toBeNull();
+    else expect(shortfall(holdMs, deadlineMs)).toMatch(wanted);
+  });
+
+  test("is no drill that comes with the program", () => {
+    for (const one of drills)
+      for (const variant of one.definition.variants)
+        expect(settleShortfall(one.definition, variant, leases)).toBeNull();
   });
 });
 
@@ -146,6 +177,36 @@ describe("plans", () => {
     expect([wouldBeRefused(right), right.conditions!.every(({ ok }) => ok)]).toEqual([false, true]);
     const unasked = planDrill({ ...kill, roles: undefined });
     expect([wouldBeRefused(unasked), unasked.conditions]).toEqual([false, null]);
+  });
+
+  const follower = (lagMs: number) => [{ name: "standby", lagMs }];
+  test.each([
+    ["kill-executor", follower(10_000), true, false],
+    ["kill-executor", follower(10_001), false, true],
+    ["kill-executor", null, null, false],
+    ["kill-store", null, false, true],
+    ["kill-store", [], true, false],
+  ] as const)("%s with followers %j: what keeps up is %s, refused %s", (name, replicas, ok, refused) => {
+    const plan = planDrill({ ...question, drill: drill(name), replicas });
+    const found = plan.conditions!.find(({ what }) => what === "replication keeps up")!;
+    expect([found.ok, wouldBeRefused(plan)]).toEqual([ok, refused]);
+    expect(found.hint !== undefined).toBe(replicas === null);
+    const text = planText(plan);
+    expect(/not seen.*replication keeps up \(not looked at/.test(text)).toBe(ok === null);
+    expect(/not so.*replication keeps up/.test(text)).toBe(ok === false);
+  });
+
+  test("say which hosts do not allow the fault by their profile, and are no refusal for it", () => {
+    const faults = (name: string) => (name === "exec-1" ? ["pause"] : ["kill", "stop", "cut"]);
+    const own = hosts.map((one) => ({ ...one, faults: faults(one.name) }));
+    const stop = { ...question, hosts: own, drill: drill("stop-primary") };
+    const by = (plan: ReturnType<typeof planDrill>) => plan.variants.map((one) => one.notAllowedBy.join());
+    const plan = planDrill(stop);
+    expect([by(plan), wouldBeRefused(plan)]).toEqual([["", "", "", "sched-2"], false]);
+    expect(planText(plan)).toMatch(/power\n.*\n.*not allowed by the profile of sched-2 \(drills.faults\)/);
+    expect(by(planDrill({ ...stop, roles: undefined }))).toEqual(["", "", "", "sched-1,sched-2"]);
+    expect(by(planDrill({ ...stop, drill: drill("kill-executor") }))).toEqual(["exec-1", "exec-1"]);
+    expect(by(planDrill({ ...stop, hosts }))).toEqual(["", "", "", ""]);
   });
 
   test("only the variants that were asked for", () => {

@@ -96,7 +96,12 @@ describe("the window", () => {
     // 2026-11-19 is a Thursday; Berlin is an hour ahead of UTC.
     ["2026-11-19T09:00:00Z", null],
     ["2026-11-19T08:59:59Z", /^09:59 is outside the office hours, 10:00 to 15:00 Europe\/Berlin$/],
-    ["2026-11-19T13:59:00Z", null],
+    // The last slot, a little late: an hour is left.
+    ["2026-11-19T13:00:59Z", null],
+    [
+      "2026-11-19T13:01:00Z",
+      /^14:01 is too late: a drill may take 1h, and the office hours end at 15:00 Europe\/Berlin$/,
+    ],
     ["2026-11-19T14:00:00Z", /^15:00 is outside/],
     ["2026-11-20T10:00:00Z", /^nobody is there on a fri$/],
     // In summer it is two.

@@ -2,8 +2,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { executorDrill } from "../../../src/checklist/items/11-executor-drill.ts";
 import { faultDrills } from "../../../src/checklist/items/12-fault-drills.ts";
+import { drillCommand } from "../../../src/checklist/items/drill-passes.ts";
+import { requireDrill } from "../../../src/cli/drill/drill-files.ts";
+import { mandatoryDrillClasses } from "../../../src/spec/drill-definition.ts";
 import { Database } from "../../../src/store/database.ts";
 import { type FreshDatabase, freshDatabase } from "../../support/database.ts";
 import { contextOf, fillStore } from "../good-cluster.ts";
@@ -112,14 +116,29 @@ describe("items 11 and 12", () => {
       "kill-executor": "executor-killed",
       "cut-network": "network-cut",
       "skew-clock": "clock-skewed",
-      "stop-primary": "primary-stopped",
+      "stop-primary --variant crash": "primary-stopped",
     };
     const command = (drill: string) =>
       `escapement drill run ${drill} -i inventory.yaml --cluster cluster.yaml --yes`;
     expect(eleven.todo).toBe(command("kill-executor"));
     expect(twelve.todo).toBe(Object.keys(drills).map(command).join("; "));
-    for (const [drill, drillClass] of Object.entries(drills))
-      expect(readFileSync(join("chaos", `${drill}.yaml`), "utf8")).toContain(`class: ${drillClass}\n`);
+    for (const [words, drillClass] of Object.entries(drills)) {
+      const text = readFileSync(join("chaos", `${words.split(" ")[0]}.yaml`), "utf8");
+      expect(text).toContain(`class: ${drillClass}\n`);
+    }
+  });
+
+  it("name only what the profiles that come with the program allow", async () => {
+    const { faults } = parse(readFileSync("profiles/base.yaml", "utf8")).spec.drills;
+    for (const name of mandatoryDrillClasses) {
+      const [, drill, variant] = /run (\S+)(?: --variant (\S+))? -i/.exec(drillCommand(name))!;
+      const { definition } = await requireDrill(drill!, {});
+      const kinds = definition.variants
+        .filter((one) => variant === undefined || one.name === variant)
+        .map(({ fault }) => fault.kind);
+      expect(kinds.length).toBeGreaterThan(0);
+      expect(faults).toEqual(expect.arrayContaining(kinds));
+    }
   });
 
   it("are unknown without a store", async () => {

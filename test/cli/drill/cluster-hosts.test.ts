@@ -30,3 +30,12 @@ describe("the virtual address", () => {
     expect((await drilledHosts({ inventory: file })).virtualAddress).toBe(address);
   });
 });
+
+it("what may be done to a host is what its profile allows", async () => {
+  const { hosts } = await drilledHosts({ inventory });
+  const faults = Object.fromEntries(hosts.map((one) => [one.name, one.faults]));
+  expect(faults["sched-1"]).toEqual(expect.arrayContaining(["kill", "cut"]));
+  expect(faults["sched-1"]).not.toContain("power");
+  expect(faults["store-1"]).not.toContain("fill-disk");
+  expect(faults["watch-1"]).toEqual([]);
+});

@@ -10,6 +10,8 @@ import { writeClusterFiles } from "./cluster-files.ts";
 
 export let folder: string;
 export let db: Database;
+/** Of the owner of the database. */
+export let storeUrl: string;
 let fresh: FreshDatabase;
 export const deed = ["--reason", "test", "--by", "tester"];
 
@@ -18,6 +20,7 @@ export function aDrillScene(): void {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "drill-store-"));
     fresh = await freshDatabase({ migrated: true });
+    storeUrl = fresh.url;
     db = new Database(fresh.url, { maxConnections: 2 });
     await writeClusterFiles(folder, fresh.url);
     await drill("keygen");

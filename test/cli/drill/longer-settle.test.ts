@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { drillTimes, leaseTimes } from "../../../src/chaos/plan/drill-times.ts";
 import { chooseDrill, readDrills } from "../../../src/cli/drill/drill-files.ts";
-import { withLongerSettle } from "../../../src/cli/drill/longer-settle.ts";
+import { requireTimeToSettle, withLongerSettle } from "../../../src/cli/drill/longer-settle.ts";
 
 const leases = leaseTimes({
   executor: { leaseMs: 15_000 },
@@ -25,5 +25,21 @@ describe("--settle", async () => {
 
   it.each([0, 29_999, 1_800_000])("of %s ms is refused", (ms) => {
     expect(() => withLongerSettle(drill, ms)).toThrow(expect.objectContaining({ code: "E_BAD_VALUE" }));
+  });
+
+  it.each([
+    ["29m58s", 1_798_000, "E_BAD_VALUE"],
+    ["29m51s", 1_791_000, undefined],
+  ])("of %s: is there time for it?", async (_, ms, code) => {
+    const longer = withLongerSettle(drill, ms);
+    const asked = requireTimeToSettle(longer, longer.definition.variants, leases, ms);
+    if (code === undefined) await asked;
+    else await expect(asked).rejects.toMatchObject({ code, exitCode: 64 });
+  });
+
+  it("a file that leaves no time for it is bad data", async () => {
+    const longer = withLongerSettle(drill, 1_798_000);
+    const asked = requireTimeToSettle(longer, longer.definition.variants, leases);
+    await expect(asked).rejects.toMatchObject({ code: "E_BAD_DATA", exitCode: 65 });
   });
 });

@@ -155,6 +155,25 @@ describe("schedule next", () => {
     expect((await drill(...args)).stdout).toContain("left out: frozen from 2026-12-18T00:00:00.000Z");
   });
 
+  test("says when a class will be too old for the checklist, and as JSON", async () => {
+    const args = ["schedule", "next", weekly(), "--from", "2026-12-14T00:00:00Z"];
+    const { code, stderr } = await drill(...args);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^note: executor-killed will be older than 8d from 2026-12-24T\d\d:\d\dZ to 2027-01-06T/m,
+    );
+    expect(JSON.parse((await drill(...args, "--json")).stdout).aged[0]).toMatchObject({
+      class: expect.any(String),
+      from: expect.stringMatching(/^2026-12-2/),
+      to: expect.stringMatching(/^2027-01-/),
+    });
+    const calm = readFileSync("chaos/weekly.yaml", "utf8")
+      .replace(/peakDays:[\s\S]*?awayFromPeak/, "peakDays: []\n  awayFromPeak")
+      .replace(/freezes:[\s\S]*? drills:/, "freezes: []\n  drills:");
+    writeFileSync(join(folder, "calm.yaml"), calm);
+    expect((await drill("schedule", "next", "calm.yaml")).stderr).not.toContain("older than");
+  });
+
   test("a timetable that does not fit the drills there are is bad data", async () => {
     const text = readFileSync("chaos/weekly.yaml", "utf8");
     writeFileSync(join(folder, "wrong.yaml"), text.replace("drill: cut-network", "drill: cut-netwrok"));
@@ -169,5 +188,29 @@ describe("schedule next", () => {
     const { code, stderr } = await drill("schedule", "next", "few.yaml");
     expect(code).toBe(0);
     expect(stderr).toContain("the checklist asks for network-cut");
+  });
+});
+
+describe("command lines", () => {
+  test.each(["run", "status", "history", "schedule plan", "schedule apply", "abort", "resume"])(
+    "%s: its help names a store wherever one is needed",
+    async (command) => {
+      const { stdout } = await drill(...command.split(" "), "--help");
+      const lines = [...stdout.matchAll(/^ {2}\$ (.*)$/gm)].map((match) => match[1]);
+      expect(lines.length).toBeGreaterThan(0);
+      for (const line of lines) expect(line).toContain("--cluster cluster.yaml");
+    },
+  );
+
+  test.each(["README.md", "docs/drills.md"])("%s: what it runs has hosts and a store", (file) => {
+    const lines = [...readFileSync(file, "utf8").matchAll(/escapement drill run [^`\n]*--yes[^`\n]*/g)];
+    expect(lines.length).toBeGreaterThan(0);
+    for (const [line] of lines) expect(line).toContain("-i inventory.yaml --cluster cluster.yaml");
+  });
+
+  test("status --watch has no JSON, and says so before anything else", async () => {
+    const { code, stdout, stderr } = await drill("status", "--watch", "--json");
+    expect([code, stdout]).toEqual([64, ""]);
+    expect(stderr).toContain("--watch and --json do not go together");
   });
 });

@@ -1,11 +1,14 @@
 /** The timetable from its file to its fires: applied as jobs, asked again when they fire. */
+
+import { randomBytes } from "node:crypto";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { listDrillRuns } from "../../../src/store/drill/drill-run.ts";
 import { listJobs } from "../../../src/store/job.ts";
+import { grantRole } from "../../../src/store/roles.ts";
 import { runEscapement } from "../../support/processes.ts";
-import { aDrillScene, db, deed, folder, populate, withStore } from "./drill-scene.ts";
+import { aDrillScene, db, deed, drill, folder, populate, storeUrl, withStore } from "./drill-scene.ts";
 
 aDrillScene();
 
@@ -54,8 +57,12 @@ describe("the timetable", () => {
     });
   }
 
+  /** A zone in which it is about noon now: no test may depend on the hour it runs in. */
+  const noon = 12 - new Date().getUTCHours();
+  const zone = `Etc/GMT${noon < 0 ? "+" : "-"}${Math.abs(noon)}`;
   const always = (timetable: string) =>
     timetable
+      .replace(/timeZone: .*/, `timeZone: ${zone}`)
       .replace(
         /officeHours: .*/,
         'officeHours: { weekdays: [sun, mon, tue, wed, thu, fri, sat], from: "00:00", to: "23:59" }',
@@ -104,6 +111,25 @@ describe("the timetable", () => {
       { drill: "kill-executor/restarted", trigger: "schedule" },
     ]);
   }, 120_000);
+
+  test("the login of drills may not apply it: it is told who may", async () => {
+    const login = `drill_${randomBytes(4).toString("hex")}`;
+    await db.query(`CREATE ROLE ${login} LOGIN`);
+    try {
+      await grantRole(db, login, "drill");
+      const url = new URL(storeUrl);
+      url.username = login;
+      const args = ["schedule", "apply", "weekly.yaml", ...deed, "--url", url.href];
+      await db.query("DELETE FROM escapement.job_version");
+      await db.query("DELETE FROM escapement.job");
+      const { code, stderr } = await drill(...args);
+      expect(code).toBe(69);
+      expect(stderr).toContain("to apply jobs and timetables none does: do it as the owner of the database");
+      expect(await listJobs(db)).toEqual([]);
+    } finally {
+      await db.query(`DROP ROLE ${login}`);
+    }
+  });
 
   test("--scheduled by hand has no timetable to ask", async () => {
     const { code, stderr } = await withStore("run", "kill-executor", "--yes", "--scheduled");

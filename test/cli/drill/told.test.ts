@@ -1,11 +1,12 @@
 /** What halt and plan say when something they need is wrong: what was done all the same, and what would be refused. */
-import { chmodSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { activeDrillHalt } from "../../../src/store/drill/drill-halt.ts";
 import { beginDrillRun } from "../../../src/store/drill/drill-run.ts";
-import { aDrillScene, db, deed, drill, folder, populate, withStore } from "./drill-scene.ts";
+import { aDrillScene, db, deed, drill, folder, populate, storeUrl, withStore } from "./drill-scene.ts";
 
 aDrillScene();
 
@@ -104,3 +105,40 @@ test("history of a class that there is not is a slip of the pen", async () => {
   const { code, stderr } = await withStore("history", "--class", "nonsense");
   expect([code, stderr]).toEqual([64, expect.stringContaining("executor-killed")]);
 });
+
+describe("no time to come to rest before the deadline", () => {
+  test.each([
+    ["run", ["--settle", "29m58s"], 64, "--settle: 29m58s is not short enough for settle.deadline"],
+    ["run", ["--settle", "29m50s"], 4, "nothing was done"],
+    ["run", ["--drills", "long-cut.yaml"], 65, "symmetric needs 30m8s to come to rest"],
+    ["plan", ["--drills", "long-cut.yaml"], 65, "symmetric needs 30m8s to come to rest"],
+  ])("%s %j", async (command, args, wanted, told) => {
+    const text = readFileSync("chaos/cut-network.yaml", "utf8");
+    writeFileSync(join(folder, "long-cut.yaml"), text.replace("atLeast: 30s", "atLeast: 15m"));
+    const { code, stderr } = await drill(command, "cut-network", ...args);
+    expect([code, stderr]).toEqual([wanted, expect.stringContaining(told)]);
+  });
+});
+
+test("a login that may not see who follows the store: a drill of the store is refused, another is not for that", async () => {
+  await populate();
+  const login = `blind_${randomBytes(4).toString("hex")}`;
+  await db.query(`CREATE ROLE ${login} LOGIN IN ROLE escapement_drill`);
+  try {
+    const url = new URL(storeUrl);
+    url.username = login;
+    const asLogin = (...args: string[]) => withStore(...args, "--url", url.href);
+    const blind = /replication keeps up \(not looked at: this login may not see/;
+    const run = (name: string) => asLogin("run", name, "--variant", "restarted", "--yes", "--port", "0");
+    const [store, executor] = [await run("kill-store"), await run("kill-executor")];
+    expect([store.code, executor.code]).toEqual([4, 4]);
+    expect(store.stdout).toMatch(
+      new RegExp(`must be so, and is not: .*${blind.source}.*store grant LOGIN --as drill`, "s"),
+    );
+    expect(executor.stdout).toMatch(new RegExp(`not seen.*${blind.source}`));
+    expect(executor.stdout).not.toMatch(/must be so, and is not: .*replication/);
+    expect((await asLogin("plan", "kill-executor")).code).toBe(0);
+  } finally {
+    await db.query(`DROP ROLE ${login}`);
+  }
+}, 120_000);
