@@ -8,8 +8,8 @@
  *   in any state: deadline → killed: E_HOST_TIMEOUT; carrier gone: E_HOST_LOST;
  *   exit before the start mark: E_HOST_SUDO as root, else E_HOST_AUTH.
  *
- * Input is written only once the command has started: a password never becomes
- * a command's input, nor a command's input an answer to sudo.
+ * Input is written, and a dialogue begun, only once the command has started: a
+ * password never becomes a command's input, nor a command's input an answer to sudo.
  */
 import { randomBytes } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
@@ -19,6 +19,7 @@ import { monotonicMs } from "../base/monotonic.ts";
 import { MarkedStream } from "./marked-stream.ts";
 import type { ExecRequest, ExecResult } from "./remote.ts";
 import { forcedWords, hostScript, type Marks } from "./shell-line.ts";
+import { Talk } from "./talk.ts";
 
 /** The three streams of a command that has just been started, and its end. */
 export interface CommandCarrier {
@@ -70,8 +71,8 @@ export async function runCommand(request: CommandRequest, context: CommandContex
       });
   return withDeadline(request, context.host, async (onKill) => {
     const carrier = await context.start(script, forced);
-    onKill(() => carrier.kill());
     const run = new Run(request, context, carrier, marks);
+    onKill(() => run.kill());
     const { exitCode, signal } = await run.end();
     const { stdout, stderr } = run;
     if (!stdout.started || !stderr.started) throw notStarted(request, context, stdout, stderr);
@@ -93,7 +94,8 @@ class Run {
   readonly #context: CommandContext;
   readonly #carrier: CommandCarrier;
   readonly #marks: Marks;
-  readonly #refused = deferred();
+  readonly #failed = deferred();
+  readonly #talk: Talk | undefined;
   #answered = false;
   #fed = false;
 
@@ -105,6 +107,12 @@ class Run {
     this.#marks = marks;
     this.stdout = new MarkedStream(marks.start, limit);
     this.stderr = new MarkedStream(marks.start, limit);
+    this.#talk = request.dialogue && new Talk(request.dialogue, carrier.stdin, (error) => this.#fail(error));
+  }
+
+  kill(): void {
+    this.#talk?.end();
+    this.#carrier.kill();
   }
 
   async end(): Promise<{ exitCode: number | null; signal?: string }> {
@@ -112,7 +120,8 @@ class Run {
     // A command may end without reading its input; that is its own affair.
     stdin.on("error", () => {});
     stdout.on("data", (chunk: Buffer) => {
-      this.stdout.push(chunk);
+      const said = this.stdout.push(chunk);
+      this.#talk?.hear(said);
       this.#feed();
     });
     stderr.on("data", (chunk: Buffer) => {
@@ -121,9 +130,14 @@ class Run {
       this.#feed();
     });
     for (const stream of [stdout, stderr]) stream.on("error", () => {});
-    this.#refused.promise.catch(() => {});
+    this.#failed.promise.catch(() => {});
     this.#feed();
-    return Promise.race([ended, this.#refused.promise]);
+    return Promise.race([ended, this.#failed.promise]);
+  }
+
+  #fail(error: unknown): void {
+    this.kill();
+    this.#failed.reject(error);
   }
 
   #answer(): void {
@@ -134,8 +148,7 @@ class Run {
       this.#answered = true;
       this.#carrier.stdin.write(`${sudoPassword}\n`);
     } else if (asked > 1) {
-      this.#carrier.kill();
-      this.#refused.reject(
+      this.#fail(
         new EscapementError("E_HOST_SUDO", {
           host,
           user,
@@ -149,6 +162,8 @@ class Run {
   #feed(): void {
     if (this.#fed || !this.stdout.started || !this.stderr.started) return;
     this.#fed = true;
+    this.#talk?.begin();
+    if (this.#talk) return;
     const { stdin } = this.#carrier;
     const { stdin: input } = this.#request;
     if (typeof input !== "function") {

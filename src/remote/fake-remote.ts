@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { formatDuration } from "../base/duration.ts";
 import { EscapementError } from "../base/errors.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
-import { answerLikeAHost } from "./fake-shell.ts";
+import { answerLikeAHost, talk } from "./fake-shell.ts";
 import type { Connect, ExecRequest, ExecResult, Remote, RemoteTarget, UploadRequest } from "./remote.ts";
 
 /** How a host fails on purpose. */
@@ -30,6 +30,11 @@ export interface FakeAnswer {
   readonly signal?: string;
   readonly stdout?: string;
   readonly stderr?: string;
+  /**
+   * To a dialogue: what the command says to each piece of its input, after `stdout`. It ends when its input is
+   * closed; one without this ends at once, whatever it is told.
+   */
+  readonly reply?: (input: string) => string | Promise<string>;
   /** How long the command itself takes. */
   readonly takesMs?: number;
 }
@@ -140,14 +145,11 @@ class FakeRemote implements Remote {
     if (needsMs > 0) await sleep(Math.min(needsMs, request.deadlineMs), this.#closing.signal);
     if (dies) this.#machine.dead = true;
     this.#stillThere();
-    if (late)
-      throw new EscapementError("E_HOST_TIMEOUT", {
-        host: this.host,
-        what: request.argv[0] ?? "a command",
-        limit: formatDuration(request.deadlineMs),
-      });
+    if (late) throw this.#timeout(request);
     const limit = request.maxOutputBytes ?? Number.POSITIVE_INFINITY;
-    const { exitCode = 0, signal, stdout = "", stderr = "" } = said;
+    const { exitCode = 0, signal, stderr = "" } = said;
+    const untilMs = startedMs + request.deadlineMs;
+    const stdout = request.dialogue ? await this.#talk(request, said, untilMs) : (said.stdout ?? "");
     return {
       exitCode,
       ...(signal !== undefined && { signal }),
@@ -156,6 +158,18 @@ class FakeRemote implements Remote {
       truncated: stdout.length > limit || stderr.length > limit,
       durationMs: monotonicMs() - startedMs,
     };
+  }
+
+  async #talk(request: ExecRequest, said: FakeAnswer, untilMs: number): Promise<string> {
+    const heard = await talk(request.dialogue!, said, async () => {
+      await sleep(this.#machine.options.roundTripMs ?? 0, this.#closing.signal);
+      this.#stillThere();
+      if (monotonicMs() > untilMs) throw this.#timeout(request);
+    });
+    if (heard !== undefined) return heard;
+    await sleep(untilMs - monotonicMs(), this.#closing.signal);
+    this.#stillThere();
+    throw this.#timeout(request);
   }
 
   async upload({ content, path, mode, sha256, asRoot }: UploadRequest): Promise<void> {
@@ -187,6 +201,11 @@ class FakeRemote implements Remote {
         : undefined;
     if (reason !== undefined)
       throw new EscapementError("E_HOST_LOST", { host: this.host, what: "a command", reason });
+  }
+
+  #timeout({ argv, deadlineMs }: ExecRequest): EscapementError {
+    const limit = formatDuration(deadlineMs);
+    return new EscapementError("E_HOST_TIMEOUT", { host: this.host, what: argv[0] ?? "a command", limit });
   }
 
   #sudo(fault: FakeFaults["sudo"]): void {

@@ -1,11 +1,40 @@
 /** The few commands that a fake host knows by itself: enough to put a file there and to look at it. */
 import { createHash } from "node:crypto";
 import type { FakeAnswer, FakeHost } from "./fake-remote.ts";
-import type { ExecRequest } from "./remote.ts";
+import type { Dialogue, ExecRequest } from "./remote.ts";
 
-export function answerLikeAHost({ argv, stdin, asRoot }: ExecRequest, host: FakeHost): FakeAnswer {
+/**
+ * A dialogue with a command.
+ * @param trip what a piece of input costs on its way
+ * @returns all that the command wrote; undefined: it waits for input, and nobody says any more
+ */
+export async function talk(
+  dialogue: Dialogue,
+  { stdout = "", reply }: FakeAnswer,
+  trip: () => Promise<void>,
+): Promise<string | undefined> {
+  let heard = stdout;
+  const written: (string | null)[] = [dialogue("")];
+  const tell = (piece: string) => {
+    if (piece !== "" && !written.includes(null)) written.push(dialogue(piece));
+  };
+  tell(stdout);
+  for (let next = written.shift(); reply && next !== null; next = written.shift()) {
+    if (next === undefined) return undefined;
+    if (next === "") continue;
+    await trip();
+    const piece = await reply(next);
+    heard += piece;
+    tell(piece);
+  }
+  return heard;
+}
+
+export function answerLikeAHost(request: ExecRequest, host: FakeHost): FakeAnswer {
+  const { argv, stdin, asRoot, dialogue } = request;
   const [program, ...args] = argv;
   const input = typeof stdin === "string" ? stdin : new TextDecoder().decode(stdin);
+  if (dialogue && program === "cat" && args.length === 0) return { reply: (text) => text };
   switch (program) {
     case "true":
       return {};

@@ -41,20 +41,23 @@ export class MarkedStream {
     return this.noise.split(text).length - 1;
   }
 
-  push(chunk: Buffer): void {
+  /** @returns of the chunk what is the command's, also where it is not kept */
+  push(chunk: Buffer): Buffer {
     if (this.#started) {
       this.#keep(chunk);
-      return;
+      return chunk;
     }
     const seen = Buffer.concat([this.#noise, chunk]);
     const at = seen.indexOf(this.#mark);
     if (at < 0) {
       this.#noise = seen.length > longestNoiseBytes ? seen.subarray(-longestNoiseBytes) : seen;
-      return;
+      return Buffer.alloc(0);
     }
     this.#noise = seen.subarray(0, at);
     this.#started = true;
-    this.#keep(seen.subarray(at + this.#mark.length));
+    const said = seen.subarray(at + this.#mark.length);
+    this.#keep(said);
+    return said;
   }
 
   #keep(chunk: Buffer): void {

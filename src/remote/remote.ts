@@ -16,6 +16,8 @@ export interface ExecRequest {
   readonly forced?: boolean;
   /** Written to the command's standard input, which is then closed. Never shown in a process list. */
   readonly stdin?: string | Uint8Array;
+  /** In place of `stdin`, which is not read then: what is written depends on what the command says. */
+  readonly dialogue?: Dialogue;
   /** Run as root through sudo where the connection's user is not root. */
   readonly asRoot?: boolean;
   /** Milliseconds on the monotonic clock from the request to the end; then the command is killed. */
@@ -23,6 +25,18 @@ export interface ExecRequest {
   /** Output above this many bytes a stream is dropped and `truncated` is set. Default 16 MiB. */
   readonly maxOutputBytes?: number;
 }
+
+/**
+ * Talks with a command while it runs. Told each piece of its standard output as it comes, cut anywhere
+ * but within a character, and also what is beyond `maxOutputBytes`; the first call is with "", once what
+ * is written can reach nobody but the command (sudo has been answered, and no shell of a login reads it).
+ * The command itself may need some time yet until it reads.
+ *
+ * Returns what to write next, "" for nothing, or null to close the command's input: then it is not called
+ * any more. One that never returns null leaves the input open, until the command ends or its time is up.
+ * What it throws ends the command, and `exec` rejects with it.
+ */
+export type Dialogue = (piece: string) => string | null;
 
 /** A command that ran to an end. A non-zero exit is a result, not an error. */
 export interface ExecResult {

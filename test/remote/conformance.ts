@@ -92,6 +92,68 @@ export function conformance(name: string, subject: () => Subject): void {
       expect(result.exitCode).toBe(0);
     });
 
+    test("a dialogue hears what the command says to what it wrote", async () => {
+      const pieces: string[] = [];
+      const words = ["one\n", "größe\n", "x".repeat(100_000), null];
+      // The next word once all of the last has come back, in however many pieces.
+      let [expected, heard] = ["", ""];
+      const dialogue = (piece: string) => {
+        pieces.push(piece);
+        heard += piece;
+        if (heard !== expected) return "";
+        const word = words.shift()!;
+        expected += word ?? "";
+        return word;
+      };
+      const result = await (await connect()).exec({ argv: ["cat"], dialogue, deadlineMs });
+      expect(result).toMatchObject({ exitCode: 0, stdout: expected });
+      expect(words).toEqual([]);
+      expect(pieces.slice(0, 3)).toEqual(["", "one\n", "größe\n"]);
+      expect(pieces.slice(1)).not.toContain("");
+    });
+
+    test("a dialogue may only listen, and is told what is beyond the limit", async () => {
+      await connect();
+      let heard = "";
+      const listen = (piece: string) => {
+        heard += piece;
+        return "";
+      };
+      const argv = ["printf", "%s", "0123456789"];
+      const result = await remote.exec({ argv, dialogue: listen, deadlineMs, maxOutputBytes: 4 });
+      expect(result).toMatchObject({ exitCode: 0, stdout: "0123", truncated: true });
+      expect(heard).toBe("0123456789");
+    });
+
+    test("a dialogue with a command that does not read ends with it, with its exit code", async () => {
+      await connect();
+      const argv = ["sh", "-c", "exit 7"];
+      for (const answer of ["anybody?\n", "", null])
+        expect(await remote.exec({ argv, dialogue: () => answer, deadlineMs })).toMatchObject({
+          exitCode: 7,
+          stdout: "",
+        });
+    });
+
+    test("a dialogue in which nobody says any more ends with the time", async () => {
+      await connect();
+      let calls = 0;
+      const dialogue = () => (calls++ === 0 ? "one\n" : "");
+      expect(await codeOf(remote.exec({ argv: ["cat"], dialogue, deadlineMs: 700 }))).toBe("E_HOST_TIMEOUT");
+      expect(calls).toBeLessThanOrEqual(2);
+    });
+
+    test("what a dialogue throws ends the command, and the connection goes on", async () => {
+      await connect();
+      const wrong = new Error("not what I expected");
+      const dialogue = (piece: string) => {
+        if (piece !== "") throw wrong;
+        return "one\n";
+      };
+      await expect(remote.exec({ argv: ["cat"], dialogue, deadlineMs })).rejects.toBe(wrong);
+      expect((await remote.exec({ argv: ["echo", "still here"], deadlineMs })).stdout).toBe("still here\n");
+    });
+
     test("output beyond the limit is dropped, and it says so", async () => {
       await connect();
       const stdin = "0123456789".repeat(20_000);

@@ -194,6 +194,22 @@ describe.skipIf(noSshd)("a host in trouble", () => {
       expect(result).toMatchObject({ exitCode: 0, stdout: "input\n" });
     });
 
+    test.each<[Account, string]>([
+      ["asked", "told"],
+      ["noisy", "told"],
+      ["free", "not told"],
+    ])("a dialogue with what runs as root begins after sudo: %s, where the password is %s", async (user) => {
+      await as(user, withPassword(sudoPassword));
+      const heard: string[] = [];
+      const dialogue = (piece: string) => {
+        heard.push(piece);
+        return piece === "" ? "first\n" : null;
+      };
+      const result = await remote!.exec({ argv: ["cat"], dialogue, asRoot: true, deadlineMs });
+      expect(result).toMatchObject({ exitCode: 0, stdout: "first\n" });
+      expect(heard).toEqual(["", "first\n"]);
+    });
+
     test("a password that sudo does not ask for does not become the input of the command", async () => {
       await as("free", withPassword("not needed"));
       const result = await remote!.exec({ argv: ["cat"], stdin: "input", asRoot: true, deadlineMs });
