@@ -4,7 +4,7 @@
  * know where a report goes.
  */
 
-import type { ExecResult } from "../remote/remote.ts";
+import type { Dialogue, ExecResult } from "../remote/remote.ts";
 import type { ClusterDefinition } from "../spec/cluster-definition.ts";
 import type { ResolvedJob } from "../spec/definitions.ts";
 import type { InventoryDefinition } from "../spec/inventory-definition.ts";
@@ -60,10 +60,14 @@ export interface HostProbe {
   /** Where it is a container, what kind (`systemd-nspawn`): it has no kernel and no clock of its own. */
   readonly container?: string;
   /**
-   * Runs a command as root and gives what it said; an exit code other than 0 is a result.
+   * Runs a command as root and gives what it said; an exit code other than 0 is a result. Without a dialogue
+   * its input is empty.
    * @throws EscapementError when the host could not be reached or the time was up: never an answer
    */
-  exec(argv: readonly string[], limit: { readonly deadlineMs: number }): Promise<ExecResult>;
+  exec(
+    argv: readonly string[],
+    how: { readonly deadlineMs: number; readonly dialogue?: Dialogue },
+  ): Promise<ExecResult>;
 }
 
 /** `hosts`: containers of the lab, whose clock and kernel are not their own; `machines`: everything else. */

@@ -54,11 +54,12 @@ function store({ item, answer, noted }: Wire): Queryable {
 function hosts({ item, answer, noted }: Wire): HostProbe[] {
   return goodHosts().map((host) => ({
     ...host,
-    exec: async (argv, limit) => {
+    exec: async (argv, { dialogue, ...how }) => {
       const source = `${host.name}: ${keyOf(argv)}`;
       const found = answer(source);
       if (found === "cut") throw new Error("no route to host");
-      const said = await host.exec(argv, limit);
+      const isTold = dialogue !== undefined && found !== "empty";
+      const said = await host.exec(argv, { ...how, ...(isTold && { dialogue }) });
       noted?.(source, item, 1);
       return found === "empty" ? { ...said, stdout: "" } : said;
     },

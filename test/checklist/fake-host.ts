@@ -1,12 +1,14 @@
 /** A host of the inventory that answers from a table, by the command line that it is asked. */
 import type { HostProbe, HostRole } from "../../src/checklist/context.ts";
-import { dateCommand } from "../../src/checklist/items/10-clock-offset.ts";
+import { clockCommand } from "../../src/checklist/items/host-clock.ts";
 import { triggerScript } from "../../src/checklist/items/other-triggers.ts";
 import { timeScript } from "../../src/checklist/items/time-service.ts";
 import { metricsScript } from "../../src/checklist/items/watchman-heartbeat.ts";
-import type { ExecResult } from "../../src/remote/remote.ts";
+import { talk } from "../../src/remote/fake-shell.ts";
+import type { Dialogue, ExecResult } from "../../src/remote/remote.ts";
 import { goodDomains, goodWatch } from "./good-files.ts";
 
+/** To a dialogue it is what the host says to each line, after the line itself. */
 export type Answers = Record<string, string | Error | (() => string | Promise<string>)>;
 
 export function keyOf(argv: readonly string[]): string {
@@ -18,13 +20,21 @@ export function fakeHost(name: string, roles: readonly HostRole[], answers: Answ
     name,
     roles,
     failureDomain: goodDomains[name] ?? name,
-    exec: async (argv): Promise<ExecResult> => {
+    exec: async (argv, { dialogue }): Promise<ExecResult> => {
       const answer = answers[keyOf(argv)];
       if (answer instanceof Error) throw answer;
       if (answer === undefined) return said(127, "", `${argv[0]}: not found`);
-      return said(0, typeof answer === "function" ? await answer() : answer, "");
+      const say = async () => (typeof answer === "function" ? await answer() : answer);
+      return said(0, dialogue ? await inLines(dialogue, say) : await say(), "");
     },
   };
+}
+
+async function inLines(dialogue: Dialogue, say: () => Promise<string>): Promise<string> {
+  const reply = async (line: string) => `${line.trimEnd()} ${await say()}`;
+  const heard = await talk(dialogue, { reply }, async () => {});
+  if (heard === undefined) throw new Error("the time was up");
+  return heard;
 }
 
 function said(exitCode: number, stdout: string, stderr: string): ExecResult {
@@ -81,13 +91,13 @@ export function goodAnswers(name: string): Answers {
       quietTriggers(name, { processes: `1 /sbin/init\n${processes[name] ?? ""}` }),
     ),
     [keyOf(timeScript)]: sectionText(goodTime()),
-    [keyOf(dateCommand)]: () => dateText(0),
+    [keyOf(clockCommand)]: () => clockText(0),
     ...(name === "watch-1" && { [metricsKey]: sectionText({ metrics: heartbeatMetric(20) }) }),
   };
 }
 
-/** What `date` says of a clock that is off by so much. */
-export function dateText(offsetMs: number): string {
+/** The time of a clock that is off by so much. */
+export function clockText(offsetMs: number): string {
   return `${((Date.now() + offsetMs) / 1_000).toFixed(9)}\n`;
 }
 

@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CheckContext, CheckedDefinitions, HostProbe } from "../../src/checklist/context.ts";
 import type { Verdict } from "../../src/checklist/item.ts";
-import { dateCommand } from "../../src/checklist/items/10-clock-offset.ts";
 import { checklistItems } from "../../src/checklist/items/all.ts";
+import { clockCommand } from "../../src/checklist/items/host-clock.ts";
 import { triggerScript } from "../../src/checklist/items/other-triggers.ts";
 import { timeScript } from "../../src/checklist/items/time-service.ts";
 import { metricsScript } from "../../src/checklist/items/watchman-heartbeat.ts";
@@ -137,7 +137,7 @@ describe("one thing broken outside the store", () => {
     [
       10,
       "a clock is a minute fast",
-      () => on("exec-1", dateCommand, `${Date.now() / 1_000 + 60}.0`.replace(/(\.\d+)\.0$/, "$1\n")),
+      () => on("exec-1", clockCommand, `${Date.now() / 1_000 + 60}.0`.replace(/(\.\d+)\.0$/, "$1\n")),
     ],
   ])("item %i alone says that %s", async (number, _, change) => {
     expect(await verdicts(context(change()))).toEqual({ ...allPass, [number]: "fail" });
@@ -210,7 +210,7 @@ describe("a source of evidence is cut off", () => {
 
   const lost = () =>
     Object.fromEntries(
-      [triggerScript, timeScript, dateCommand, metricsScript(7075)].map((argv) => [
+      [triggerScript, timeScript, clockCommand, metricsScript(7075)].map((argv) => [
         keyOf(argv),
         new Error("no route to host"),
       ]),

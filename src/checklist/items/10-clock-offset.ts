@@ -1,24 +1,15 @@
 /** Item 10: how far every clock is off is measured on its own, against the database. */
-import { messageOf } from "../../base/errors.ts";
-import { monotonicMs, sleep } from "../../base/monotonic.ts";
 import { type OffsetRow, readOffsets } from "../../store/checklist/clocks.ts";
-import type { CheckContext, HostProbe } from "../context.ts";
+import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
 import { apart, disagreements, nearestOfHosts, clockTodo as todo } from "./clock-spread.ts";
-import { databaseNow, inParts, merged, openStore } from "./parts.ts";
-import { clusterScope, commandEvidence, computed, hostScope, queryEvidence, result } from "./verdicts.ts";
+import { measuredFromHere } from "./host-clock.ts";
+import { inParts, merged, openStore } from "./parts.ts";
+import { clusterScope, hostScope, queryEvidence, result } from "./verdicts.ts";
 import { unheard } from "./watch-silences.ts";
 
 /** Where the watch file says nothing. */
 const usualLimitMs = 100;
-/** A measurement that may be wrong by more limits than this says nothing. */
-const slowTrips = 10;
-/** To one clock. As with NTP, the shortest of them counts. */
-const mostTrips = 4;
-/** Where all of these were too slow to tell: other items may keep the host busy, and will be done with it. */
-const pauseMs = 3_000;
-/** Of the item's time, for waiting so: once for the host, once for the database, and a trip after each. */
-const patience = 0.35;
 
 export const clockOffset: ChecklistItem<CheckContext> = {
   number: 10,
@@ -26,7 +17,7 @@ export const clockOffset: ChecklistItem<CheckContext> = {
   question:
     "Is the offset of every clock measured against the database, apart from other metrics, and alerted on?",
   why: "A daemon that says it is synchronised may follow a wrong source. Only a comparison with the clock that decides shows it.",
-  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and those of two hosts within the limit of each other. What processes of one host say of its one clock is compared as measurements: where they differ by more than the limit it is unknown, and the smaller one counts. The watch file's rules on clocks are on. Each host is asked for its time between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips, of which the shortest of a few counts.",
+  how: "The offsets that every scheduler and executor writes with its heartbeat: fresh, within the limit, and those of two hosts within the limit of each other. What processes of one host say of its one clock is compared as measurements: where they differ by more than the limit it is unknown, and the smaller one counts. The watch file's rules on clocks are on. Each host is asked for its time a few times within one command, between two readings of the monotonic clock, and so is the database: the difference is right to within half of both trips, of which the shortest counts. Only what is within the limit with all that it may be wrong by passes, and only what is beyond it by more than that fails.",
   check: async (context) => {
     const cluster = await inParts(context, {
       "the measured offsets": () => samples(context),
@@ -34,7 +25,9 @@ export const clockOffset: ChecklistItem<CheckContext> = {
       "the hosts": async () => noHosts(context),
     });
     const hosts = await Promise.all(
-      context.hosts.filter(({ container }) => container === undefined).map((host) => measure(context, host)),
+      context.hosts
+        .filter(({ container }) => container === undefined)
+        .map((host) => measuredFromHere(context, host, { limitMs: limitOf(context), todo })),
     );
     return merged([...cluster, ...hosts]);
   },
@@ -157,80 +150,4 @@ async function rules(context: CheckContext): Promise<Result[]> {
       }),
     ];
   return [result(scope, "pass", "the rules on clocks are on", evidence, { location })];
-}
-
-export const dateCommand = ["date", "-u", "+%s.%N"] as const;
-
-/** Both clocks against the monotonic one of this machine, which needs to be right for a moment only. */
-async function measure(context: CheckContext, host: HostProbe): Promise<Result> {
-  const scope = hostScope(host);
-  try {
-    const limitMs = limitOf(context);
-    const askHost = async () => {
-      const said = await host.exec(dateCommand, { deadlineMs: 10_000 });
-      return { wallMs: Number(/^(\d+\.\d+)\s*$/.exec(said.stdout)?.[1] ?? Number.NaN) * 1_000, said };
-    };
-    const ofHost = await shortestTrip(context, limitMs, askHost);
-    if (Number.isNaN(ofHost.wallMs))
-      return result(scope, "unknown", "its date says no fractions of a second", []);
-    const ofStore = await shortestTrip(context, limitMs, async () => ({
-      wallMs: (await databaseNow(context)).getTime(),
-    }));
-    const offsetMs = ofHost.sinceMs - ofStore.sinceMs;
-    const errorMs = ofHost.errorMs + ofStore.errorMs + 1;
-    const text = `${offsetMs.toFixed(1)} ± ${errorMs.toFixed(1)} ms`;
-    const evidence = [
-      commandEvidence(context, host, dateCommand, ofHost.said),
-      computed(context, "host minus database", text),
-    ];
-    if (errorMs > slowTrips * limitMs)
-      return result(scope, "unknown", `the trip was too slow to tell: ${text}`, evidence, {
-        todo: "look again",
-      });
-    if (Math.abs(offsetMs) - errorMs > limitMs)
-      return result(scope, "fail", `measured from here it is ${text} off the database's clock`, evidence, {
-        todo,
-      });
-    return result(scope, "pass", `measured from here it is ${text} off`, evidence);
-  } catch (error) {
-    return result(scope, "unknown", `could not measure its clock: ${messageOf(error)}`, [], {
-      todo: "make it reachable",
-    });
-  }
-}
-
-/**
- * Asks again, a few times, until a trip was short enough: the first waits for what else is asked at the start.
- * Goes on, with pauses, while two such trips could not tell whether a clock is off.
- */
-async function shortestTrip<T extends { readonly wallMs: number }>(
-  { itemTimeoutMs, signal }: CheckContext,
-  limitMs: number,
-  ask: () => Promise<T>,
-) {
-  const untilMs = monotonicMs() + itemTimeoutMs * patience;
-  let best = await against(ask);
-  for (let left = mostTrips - 1; left > 0 && best.errorMs > limitMs / 2; left--)
-    best = shorter(best, await against(ask));
-  while (best.errorMs > (slowTrips * limitMs) / 2 && monotonicMs() < untilMs && !signal.aborted) {
-    await sleep(pauseMs, signal);
-    best = shorter(best, await against(ask));
-  }
-  return best;
-}
-
-function shorter<T extends { readonly errorMs: number }>(a: T, b: T): T {
-  return b.errorMs < a.errorMs ? b : a;
-}
-
-/** `sinceMs`: the answer minus the monotonic instant in the middle of the trip. */
-async function against<T extends { readonly wallMs: number }>(ask: () => Promise<T>) {
-  const sentMs = monotonicMs();
-  const answer = await ask();
-  const receivedMs = monotonicMs();
-  return {
-    ...answer,
-    sinceMs: answer.wallMs - (sentMs + receivedMs) / 2,
-    errorMs: (receivedMs - sentMs) / 2,
-  };
 }

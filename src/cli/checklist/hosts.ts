@@ -101,7 +101,8 @@ function base({ name, failureDomain }: InventoryHost, roles: readonly HostRole[]
 }
 
 function execOn(remote: Remote, patience: number): HostProbe["exec"] {
-  return (argv, { deadlineMs }) => remote.exec({ argv, deadlineMs: deadlineMs * patience, asRoot: true });
+  return (argv, { deadlineMs, ...how }) =>
+    remote.exec({ argv, ...how, deadlineMs: deadlineMs * patience, asRoot: true });
 }
 
 /** Asked of the host itself: an inventory may call anything a machine. */

@@ -1,9 +1,10 @@
-import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { CheckedDefinitions } from "../../../src/checklist/context.ts";
-import { clockOffset, dateCommand } from "../../../src/checklist/items/10-clock-offset.ts";
+import { sleep } from "../../../src/base/monotonic.ts";
+import type { CheckContext, CheckedDefinitions, HostProbe } from "../../../src/checklist/context.ts";
+import { clockOffset } from "../../../src/checklist/items/10-clock-offset.ts";
+import { clockCommand } from "../../../src/checklist/items/host-clock.ts";
 import type { WatchDefinition } from "../../../src/spec/watch-definition.ts";
-import { type Answers, dateText, goodHosts, keyOf } from "../fake-host.ts";
+import { type Answers, clockText, goodHosts, keyOf } from "../fake-host.ts";
 import { contextOf, definitionsOf } from "../good-cluster.ts";
 import { goodDomains, goodWatch } from "../good-files.ts";
 import { changed, context, db, resultOf, verdicts } from "../item-scene.ts";
@@ -101,42 +102,76 @@ describe("item 10", () => {
   });
 
   it("measures for itself", async () => {
-    const off = context(onHost("exec-1", { [keyOf(dateCommand)]: () => dateText(5_000) }));
+    const off = context(onHost("exec-1", { [keyOf(clockCommand)]: () => clockText(5_000) }));
     expect(await verdicts(clockOffset, off)).toEqual({ ...all, "exec-1": "fail" });
-    const silent = context(onHost("exec-1", { [keyOf(dateCommand)]: new Error("no route") }));
+    const silent = context(onHost("exec-1", { [keyOf(clockCommand)]: new Error("no route") }));
     expect(await verdicts(clockOffset, silent)).toEqual({ ...all, "exec-1": "unknown" });
-    const coarse = context(onHost("exec-1", { [keyOf(dateCommand)]: "1790000000.N\n" }));
+    const coarse = context(onHost("exec-1", { [keyOf(clockCommand)]: "1790000000.N\n" }));
     expect(await verdicts(clockOffset, coarse)).toEqual({ ...all, "exec-1": "unknown" });
   });
 
-  it("asks again where a trip was slow, and believes the shortest", async () => {
-    let asked = 0;
-    // Two seconds of waiting before the clock is read: the middle of the trip is a second too early.
-    const slowAtFirst = async () => {
-      if (asked++ === 0) await setTimeout(2_000);
-      return dateText(0);
+  /** What it says of the clock of exec-1 that it measured. */
+  async function measured(of: CheckContext) {
+    let commands = 0;
+    const hosts = of.hosts
+      .filter(({ name }) => name === "exec-1")
+      .map(
+        (host): HostProbe => ({
+          ...host,
+          exec: (argv, how) => {
+            commands++;
+            return host.exec(argv, how);
+          },
+        }),
+      );
+    const all = await clockOffset.check({ ...of, hosts });
+    const message = /measured from here it is .*|the trip was too slow.*/;
+    const { verdict, ...found } = all.find(({ scope }) => scope.name === "exec-1")!;
+    const [text = "nothing"] = message.exec(found.message) ?? [];
+    const [, offsetMs, errorMs] = /(-?[\d.]+) ± ([\d.]+) ms/.exec(text)?.map(Number) ?? [];
+    return { verdict, text, offsetMs, errorMs, commands };
+  }
+
+  /** @param takesMs before the answers with these numbers the clock is read, and after them the answer comes */
+  function slowHost(takesMs: (answer: number) => number, offsetMs = 0, change: Partial<CheckContext> = {}) {
+    let answers = 0;
+    const say = async () => {
+      const ms = takesMs(++answers);
+      await sleep(ms / 2);
+      const text = clockText(offsetMs);
+      await sleep(ms / 2);
+      return text;
     };
-    const busy = context(onHost("exec-1", { [keyOf(dateCommand)]: slowAtFirst }));
-    expect(await verdicts(clockOffset, busy)).toEqual(all);
-    expect(asked).toBeGreaterThan(1);
+    const of = { ...context(onHost("exec-1", { [keyOf(clockCommand)]: say })), ...change };
+    return { of, answers: () => answers };
+  }
+
+  it("believes the shortest trip of a dialogue, whatever the start of the command took", async () => {
+    const { of, answers } = slowHost((answer) => (answer === 1 ? 1_500 : 0));
+    const found = await measured(of);
+    expect(found).toMatchObject({ verdict: "pass", commands: 1 });
+    expect(found.errorMs).toBeLessThan(100);
+    expect(answers()).toBeGreaterThan(1);
   });
 
-  it("goes on asking while the host is too busy for any trip to tell", async () => {
-    let asked = 0;
-    const busyAtFirst = async () => {
-      if (asked++ < 4) await setTimeout(300);
-      return dateText(0);
-    };
-    const strict = watchWith({ thresholds: { ...goodWatch.thresholds, clockWarn: 20 } });
-    const busy = context({
-      ...onHost("exec-1", { [keyOf(dateCommand)]: busyAtFirst }),
-      definitions: strict,
-    });
-    const answer = (await clockOffset.check(busy)).find(
-      ({ scope, message }) => scope.name === "exec-1" && /measured from here/.test(message),
-    );
-    expect(answer).toMatchObject({ verdict: "pass" });
-    expect(asked).toBe(5);
+  it.each([
+    ["wider than the limit", 0, 250, "unknown"],
+    ["near the limit, within it", 60, 150, "unknown"],
+    ["near the limit, beyond it", 150, 150, "unknown"],
+    ["a clock that is off by more than the trip", 1_000, 250, "fail"],
+  ])("is not taken in by slow trips: %s", async (_, offsetMs, takesMs, verdict) => {
+    const { of, answers } = slowHost(() => takesMs, offsetMs, { itemTimeoutMs: 1 });
+    const found = await measured(of);
+    expect(found).toMatchObject({ verdict });
+    expect(found.errorMs).toBeGreaterThanOrEqual(takesMs / 2);
+    if (verdict === "unknown") expect(found.text).toMatch(/^the trip was too slow to tell: \S+ ± \S+ ms/);
+    expect(answers()).toBeGreaterThan(4);
+  });
+
+  it("looks again while the host is too busy for any trip to tell", async () => {
+    const { of, answers } = slowHost((answer) => (answer <= 8 ? 300 : 0));
+    expect(await measured(of)).toMatchObject({ verdict: "pass" });
+    expect(answers()).toBeGreaterThan(8);
   });
 
   it("fails when its rule is off; is unknown without a watch file and without a store", async () => {

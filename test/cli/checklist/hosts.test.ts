@@ -56,6 +56,8 @@ test("every host is a probe with the roles of its profile, one without a profile
   const db = probes.find(({ name }) => name === "db")!;
   expect((await db.exec(["id", "-u"], { deadlineMs: 10_000 })).stdout).toBe("0\n");
   expect((await db.exec(["false"], { deadlineMs: 10_000 })).exitCode).toBe(1);
+  const dialogue = (piece: string) => (piece === "" ? "heard" : null);
+  expect((await db.exec(["cat"], { deadlineMs: 10_000, dialogue })).stdout).toBe("heard");
   await close();
   expect(hosts.get("jump")!.connections).toBe(1);
 });
