@@ -1,9 +1,11 @@
 /** The ready-made steps: they are YAML, and every command in them is one that this program understands. */
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { formatFiles } from "../../../src/cli/checklist/formats.ts";
 import { build } from "../../../src/cli/checklist.ts";
+import { storeUrl } from "../../../src/cli/store-url.ts";
 import { parseYaml } from "../../../src/spec/yaml.ts";
 
 const folder = "docs/ci";
@@ -72,5 +74,42 @@ test("GitLab: artefacts are kept when the gate fails", () => {
   const { documents } = parseYaml(readFileSync(join(folder, "gitlab-ci.yaml"), "utf8"), "x");
   expect(documents[0]!.value).toMatchObject({
     checklist: { artifacts: { when: "always", reports: { junit: expect.stringMatching(/\.xml$/) } } },
+  });
+});
+
+describe.each(["ci/github-actions.yaml", "ci/gitlab-ci.yaml", "checklist.md"])("the store of %s", (name) => {
+  const text = readFileSync(join("docs", name), "utf8");
+  const url = "postgres://checklist@db.example/records";
+  let away: string;
+  beforeEach(() => {
+    away = mkdtempSync(join(tmpdir(), "ci-steps-"));
+    vi.stubEnv("ESCAPEMENT_STORE_URL", url);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    rmSync(away, { recursive: true });
+  });
+  const storeOf = (store: string) => {
+    const cluster = join(away, "cluster.yaml");
+    writeFileSync(
+      cluster,
+      `apiVersion: escapement/v1
+kind: Cluster
+metadata: { name: small }
+spec:
+  ${store}
+  scheduler: { nodes: [{ name: s, http: { address: 127.0.0.1, port: 7101 } }] }
+  executor: { nodes: [{ name: e, slots: { cpu: 1, memory: 0, io: 0 }, workDirectory: w }] }
+  logs: { directory: logs }
+`,
+    );
+    return storeUrl({ cluster });
+  };
+
+  test("is the secret, with the cluster file that it asks for, and not with that of a host", async () => {
+    const asked = [...text.matchAll(/store: \{ .*? \}/g)].map(([line]) => line);
+    expect(asked.length).toBe(1);
+    expect(await storeOf(asked[0]!)).toBe(url);
+    await expect(storeOf("store: { urlFile: store-url }")).rejects.toThrow(/store-url/);
   });
 });
