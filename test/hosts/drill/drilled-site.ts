@@ -218,6 +218,8 @@ spec:
 SELECT pg_reload_conf();
 -- Whoever runs a drill brings jobs of its own: a login that may apply jobs.
 CREATE ROLE drill LOGIN PASSWORD '${password}';
+-- And one that may see whether a standby follows.
+GRANT pg_read_all_stats TO drill;
 DO $$ BEGIN EXECUTE format('GRANT %I TO drill', (SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = 'escapement')); END $$;
 SQL`,
     );
