@@ -12,6 +12,7 @@ import type { Problem } from "../spec/problem.ts";
 import type { WatchDefinition } from "../spec/watch-definition.ts";
 import type { EndedDrill } from "../store/checklist/drill-history.ts";
 import type { Queryable } from "../store/database.ts";
+import type { AgedFact } from "./item.ts";
 
 /** The record store, or why nobody could look into it. Then what only the store knows is unknown. */
 export type StoreProbe =
@@ -77,12 +78,7 @@ export type Tier = "hosts" | "machines";
 export type DrillRecord = EndedDrill;
 
 /** How old a fact may be and still count, in milliseconds. */
-export interface EvidenceAges {
-  readonly drill: number;
-  readonly backup: number;
-  readonly restore: number;
-  readonly testAlert: number;
-  readonly archive: number;
+export interface EvidenceAges extends Readonly<Record<AgedFact, number>> {
   /** Samples that daemons write all the time: clocks, disks, heartbeats. */
   readonly sample: number;
 }
@@ -90,13 +86,17 @@ export interface EvidenceAges {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Drills, test alerts and restores each week and a day; backups each day and two hours. */
+/**
+ * Drills, test alerts and restores each week and a day; backups each day and two hours. Whether
+ * an archive can be read is tried again when people, versions and sizes have changed.
+ */
 export const defaultEvidenceAges: EvidenceAges = {
   drill: 8 * dayMs,
   backup: 26 * hourMs,
   restore: 8 * dayMs,
   testAlert: 8 * dayMs,
   archive: 8 * dayMs,
+  archiveRestore: 92 * dayMs,
   sample: 10 * 60_000,
 };
 

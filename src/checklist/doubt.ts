@@ -5,6 +5,7 @@
  */
 import { formatDuration } from "../base/duration.ts";
 import { defaultEvidenceAges } from "./context.ts";
+import type { AgedFact } from "./item.ts";
 import type { ChecklistReport, ReportItem, ReportResult } from "./report-schema.ts";
 
 type Made = Pick<ChecklistReport, "at" | "durationMs">;
@@ -18,11 +19,20 @@ const mayNotApply: ReadonlySet<number> = new Set([8, 14]);
 /** Of these some part always applies. */
 const neverThroughout: ReadonlySet<number> = new Set([8]);
 
-/** How old what was looked at may be, in items whose evidence has an age with a limit. */
-const oldestMs: Readonly<Record<number, number>> = {
-  0: defaultEvidenceAges.restore,
-  11: defaultEvidenceAges.drill,
-  12: defaultEvidenceAges.drill,
+/** Items that look at drills of days ago. */
+const ofDrills: ReadonlySet<number> = new Set([11, 12]);
+
+/**
+ * What counts for a time, in words. What daemons write all the time is not among it: like every other look at
+ * the cluster it is as old as the report, and that has its own limit (`--max-age`).
+ */
+const words: Readonly<Record<AgedFact, string>> = {
+  drill: "drill",
+  backup: "backup",
+  restore: "restore",
+  testAlert: "test alert",
+  archive: "archive",
+  archiveRestore: "restore",
 };
 
 /** @returns why a pass, or a "not applicable", counts as unknown; undefined when it stands */
@@ -40,18 +50,27 @@ export function doubtOf(
   }
   const shown = evidence.filter(showsSomething);
   if (shown.length === 0) return "it shows no evidence";
-  const limitMs = oldestMs[item.number];
   // A drill is told with the time at which it ended, everything else with the time at which it was looked at.
-  const isDrill = ({ kind }: Shown) => kind === "drill" && limitMs !== undefined;
+  const isDrill = ({ kind }: Shown) => kind === "drill" && ofDrills.has(item.number);
   if (!shown.every((one) => isOfTheRun(one.at, report, isDrill(one))))
     return "its evidence is not of this run";
-  const agesMs = shown.flatMap((one) => {
+  const youngest = new Map<AgedFact, number>();
+  for (const one of shown) {
+    const fact = isDrill(one) ? "drill" : one.fact;
+    if (!isAged(fact)) continue;
     const sinceMs = now.getTime() - new Date(one.at).getTime();
-    return isDrill(one) ? [sinceMs] : one.ageMs === undefined ? [] : [one.ageMs + sinceMs];
-  });
-  if (limitMs !== undefined && agesMs.length > 0 && Math.min(...agesMs) > limitMs)
-    return `what it shows is older than ${formatDuration(limitMs)} by now`;
+    const ageMs = isDrill(one) ? sinceMs : (one.ageMs ?? Number.POSITIVE_INFINITY) + sinceMs;
+    youngest.set(fact, Math.min(ageMs, youngest.get(fact) ?? ageMs));
+  }
+  for (const [fact, ageMs] of youngest) {
+    const limitMs = defaultEvidenceAges[fact];
+    if (ageMs > limitMs) return `the last ${words[fact]} is older than ${formatDuration(limitMs)} by now`;
+  }
   return undefined;
+}
+
+function isAged(fact: string | undefined): fact is AgedFact {
+  return fact !== undefined && Object.hasOwn(words, fact);
 }
 
 /** An empty question or an empty answer is nothing that anybody could look at. */

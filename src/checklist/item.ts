@@ -12,6 +12,9 @@ export interface Scope {
   readonly name: string;
 }
 
+/** What counts as evidence for a time, each for its own. */
+export type AgedFact = "drill" | "backup" | "restore" | "testAlert" | "archive" | "archiveRestore";
+
 /** What somebody can look at to come to the same verdict. */
 export interface Evidence {
   readonly kind: "query" | "command" | "file" | "drill" | "computed";
@@ -24,6 +27,8 @@ export interface Evidence {
   readonly at: string;
   /** How old the fact itself is: of a drill, a backup, a test alert. */
   readonly ageMs?: number;
+  /** What happened so long ago, where it counts for a time only: then the gate on a stored report asks for its age again. */
+  readonly fact?: AgedFact;
 }
 
 /** One verdict of an item, on the whole cluster or on one host or job. */

@@ -19,6 +19,8 @@ const evidence = z.object({
   host: z.string().optional(),
   at: instant,
   ageMs: z.number().optional(),
+  /** One of the ages of `context.ts`; a later version may have more of them. */
+  fact: z.string().optional(),
 });
 
 /** The waiver that covers a result, whole: the reader of a report may not have the file. */

@@ -1,12 +1,13 @@
 /** Edits by hand in a report that is not signed: an answer that no run can give is not believed. */
 import { expect, test } from "vitest";
-import type { Result } from "../../src/checklist/item.ts";
+import type { AgedFact, Result } from "../../src/checklist/item.ts";
 import { judge } from "../../src/checklist/judge.ts";
 import { parseReport } from "../../src/checklist/read-report.ts";
 import type { ChecklistReport } from "../../src/checklist/report-schema.ts";
 import { answer, at, evidence, now, reportOf, waiver } from "./fake-report.ts";
 
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** The report as a text editor would leave it. */
 async function edited(edit: (report: ChecklistReport) => void): Promise<ChecklistReport> {
@@ -70,9 +71,16 @@ test.each<[string, (report: ChecklistReport) => void, RegExp]>([
   [
     "a restore too long ago",
     (report) => {
-      first(report, 0).evidence = [evidence({ ageMs: 9 * dayMs })];
+      first(report, 0).evidence = [evidence({ fact: "restore", ageMs: 9 * dayMs })];
     },
-    /item 0 .*older than 8d/,
+    /item 0 .*the last restore is older than 8d/,
+  ],
+  [
+    "a fact without its age",
+    (report) => {
+      first(report, 0).evidence = [evidence({ fact: "backup" })];
+    },
+    /item 0 .*the last backup is older than 1d2h/,
   ],
   [
     "one item was asked",
@@ -126,6 +134,34 @@ test("what runs do give stands: jobs that only people run, a drill of last week,
   expect(judge(report, now).reasons).toEqual([]);
   // The same drill is too old for a gate three days later.
   expect(judge(report, new Date(now.getTime() + 3 * dayMs)).outcome).toBe("unknown");
+});
+
+test.each<[item: number, facts: Partial<Record<AgedFact, number>>, goodForMs: number, RegExp]>([
+  [0, { backup: 2 * hourMs, restore: dayMs }, dayMs, /the last backup is older than 1d2h/],
+  [0, { restore: 7 * dayMs, backup: 0 }, dayMs, /the last restore is older than 8d/],
+  [8, { testAlert: 6 * dayMs }, 2 * dayMs, /the last test alert is older than 8d/],
+  [13, { archive: 5 * dayMs, archiveRestore: 20 * dayMs }, 3 * dayMs, /the last archive is older than 8d/],
+  [13, { archive: 0, archiveRestore: 91 * dayMs }, dayMs, /the last restore is older than 92d/],
+])("what item %i shows goes on ageing after the run: %j", async (item, facts, goodForMs, reason) => {
+  const report = await edited((one) => {
+    first(one, item).evidence = [
+      evidence(),
+      ...Object.entries(facts).map(([fact, ageMs]) => evidence({ fact: fact as AgedFact, ageMs })),
+    ];
+  });
+  const after = (ms: number) => judge(report, new Date(now.getTime() + ms));
+  expect(after(goodForMs).reasons).toEqual([]);
+  const { outcome, reasons } = after(goodForMs + 1);
+  expect(outcome).toBe("unknown");
+  expect(reasons).toEqual([expect.stringMatching(reason)]);
+});
+
+test("a look at the cluster is as old as its report, and a fact of a later version has no limit here", async () => {
+  const report = await edited((one) => {
+    first(one, 10).evidence = [evidence({ ageMs: 9 * 60_000 })];
+    first(one, 13).evidence = [{ ...evidence(), fact: "audit", ageMs: 400 * dayMs }];
+  });
+  expect(judge(report, new Date(now.getTime() + 6 * dayMs)).reasons).toEqual([]);
 });
 
 test.each<[string, (report: ChecklistReport) => void, RegExp]>([

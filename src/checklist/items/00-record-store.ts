@@ -5,7 +5,7 @@ import { readBackups } from "../../store/checklist/backups.ts";
 import { type FollowerRow, readFollowers } from "../../store/checklist/replication.ts";
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
-import { countedTables, failedSince, lastGood } from "./backup-rows.ts";
+import { backupEvidence, countedTables, failedSince, lastGood } from "./backup-rows.ts";
 import { days } from "./drill-passes.ts";
 import { inParts, openStore } from "./parts.ts";
 import { type LagLimits, standbyFollows } from "./standby.ts";
@@ -98,7 +98,10 @@ async function backups(context: CheckContext): Promise<Result[]> {
     const bad = failedSince(looked.rows, kind);
     if (bad) problems.push(`the last ${kind} failed: ${bad.reason ?? "no reason given"}`);
   }
-  const evidence = [{ ...queryEvidence(context, looked), ...(restore && { ageMs: restore.ageMs }) }];
+  const evidence = [
+    backupEvidence(context, looked, "backup", "backup"),
+    backupEvidence(context, looked, "restore", "restore"),
+  ];
   if (problems.length > 0)
     return [
       result(scope, "fail", problems.join("; "), evidence, {

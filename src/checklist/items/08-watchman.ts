@@ -125,7 +125,8 @@ async function delivered(context: CheckContext): Promise<Result[]> {
       }),
     ];
   const looked = await readTestDeliveries(openStore(context));
-  const evidence = [queryEvidence(context, looked)];
+  // Each channel needs one of its own: the oldest says how long all of them count.
+  let oldestMs = 0;
   const problems = watch.definition.channels.flatMap(({ name }) => {
     const rows = looked.rows.filter(({ channel }) => channel === name);
     const good = rows.find(({ state }) => state === "accepted");
@@ -134,8 +135,11 @@ async function delivered(context: CheckContext): Promise<Result[]> {
     if (!good) return [`${name} never accepted a test alert`];
     if (good.ageMs > context.maxAgeMs.testAlert)
       return [`${name} accepted its last test alert ${days(good.ageMs)} ago`];
+    oldestMs = Math.max(oldestMs, good.ageMs);
     return [];
   });
+  const aged = oldestMs > 0 && ({ ageMs: oldestMs, fact: "testAlert" } as const);
+  const evidence = [{ ...queryEvidence(context, looked), ...aged }];
   const location = { file: watch.file, line: watch.line };
   if (watch.definition.channels.length === 0) problems.push("the watch file has no channel");
   if (problems.length > 0) {

@@ -10,15 +10,13 @@ import {
 } from "../../store/checklist/retention-state.ts";
 import type { CheckContext } from "../context.ts";
 import type { ChecklistItem, Result } from "../item.ts";
-import { countedTables, lastGood } from "./backup-rows.ts";
+import { backupEvidence, countedTables, lastGood } from "./backup-rows.ts";
 import { days } from "./drill-passes.ts";
 import { inParts, openStore } from "./parts.ts";
 import { clusterScope, computed, queryEvidence, result } from "./verdicts.ts";
 
 /** A year, and the month in which its books are closed. */
 const leastMonths = 13;
-/** A restore is tried again when people, versions and sizes have changed. */
-const restoreTriedMs = 92 * 86_400_000;
 /** Where the watch file says nothing. */
 const usualFreeShare = 0.2;
 
@@ -190,14 +188,17 @@ async function disks(context: CheckContext): Promise<Result[]> {
 
 async function archive(context: CheckContext): Promise<Result[]> {
   const looked = await readBackups(openStore(context));
-  const evidence = [queryEvidence(context, looked)];
+  const evidence = [
+    backupEvidence(context, looked, "backup", "archive"),
+    backupEvidence(context, looked, "restore", "archiveRestore"),
+  ];
   const scope = clusterScope(context);
   const backup = lastGood(looked.rows, "backup");
   const restore = lastGood(looked.rows, "restore");
   const problems: string[] = [];
   if (!backup || backup.ageMs > context.maxAgeMs.archive)
     problems.push(backup ? `the last archive is ${days(backup.ageMs)} old` : "no archive was ever made");
-  if (!restore || restore.ageMs > restoreTriedMs)
+  if (!restore || restore.ageMs > context.maxAgeMs.archiveRestore)
     problems.push(
       restore ? `the last restore was ${days(restore.ageMs)} ago` : "a restore was never tried and counted",
     );

@@ -1,5 +1,21 @@
 /** What the records of backups show: the last good one of a kind, and whether a restore was counted. */
 import type { BackupRow } from "../../store/checklist/backups.ts";
+import type { Look } from "../../store/checklist/look.ts";
+import type { CheckContext } from "../context.ts";
+import type { AgedFact, Evidence } from "../item.ts";
+import { queryEvidence } from "./verdicts.ts";
+
+/** The records of one kind, with the age of the last good one and what it counts as. */
+export function backupEvidence(
+  context: CheckContext,
+  looked: Look<BackupRow>,
+  kind: BackupRow["kind"],
+  fact: AgedFact,
+): Evidence {
+  const rows = looked.rows.filter((row) => row.kind === kind);
+  const good = lastGood(rows, kind);
+  return { ...queryEvidence(context, looked, rows), ...(good && { ageMs: good.ageMs, fact }) };
+}
 
 export function lastGood(rows: readonly BackupRow[], kind: BackupRow["kind"]): BackupRow | undefined {
   return rows.find((row) => row.kind === kind && row.ok && (kind === "backup" || countedTables(row) > 0));

@@ -11,7 +11,7 @@ import { recordBackup } from "../../../src/store/backup-record.ts";
 import { Database, type Queryable } from "../../../src/store/database.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import { until } from "../../support/until.ts";
-import { contextOf, definitionsOf, fillStore } from "../good-cluster.ts";
+import { contextOf, definitionsOf, fillStore, hourMs } from "../good-cluster.ts";
 import { startStandby } from "../standby.ts";
 
 let primary: PostgresServer;
@@ -98,6 +98,17 @@ describe("item 0", () => {
       verdict: "pass",
       message: expect.stringMatching(/walreceiver at 127.0.0.1 follows.*a restore of 1 table/),
     });
+  });
+
+  it("shows how old the backup is, and the restore", async () => {
+    const older = "UPDATE escapement.backup_record SET at = at - interval '5 days' WHERE kind = 'restore'";
+    const { verdict: found, evidence } = await changed(older);
+    expect(found).toBe("pass");
+    const facts = evidence.flatMap(({ fact, ageMs }) => (fact ? [[fact, Math.round(ageMs! / hourMs)]] : []));
+    expect(facts).toEqual([
+      ["backup", 2],
+      ["restore", 5 * 24 + 2],
+    ]);
   });
 
   it.each([

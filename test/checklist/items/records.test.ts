@@ -55,6 +55,17 @@ describe("item 13", () => {
     });
   });
 
+  it("shows how old the archive is, and the restore", async () => {
+    const older = "UPDATE escapement.backup_record SET at = at - interval '40 days' WHERE kind = 'restore'";
+    const { verdict, evidence } = await changed(retention, older);
+    expect(verdict).toBe("pass");
+    const facts = evidence.flatMap(({ fact, ageMs }) => (fact ? [[fact, Math.round(ageMs! / hourMs)]] : []));
+    expect(facts).toEqual([
+      ["archive", 2],
+      ["archiveRestore", 40 * 24 + 2],
+    ]);
+  });
+
   it.each([
     [
       "records go too soon",

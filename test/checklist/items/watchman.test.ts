@@ -26,6 +26,15 @@ describe("item 8", () => {
     expect(new Set(found.evidence.map(({ kind }) => kind))).toEqual(new Set(["query", "file", "command"]));
   });
 
+  it("shows how old the test alert is that no channel has had a later one than", async () => {
+    const later =
+      "UPDATE escapement.alert_delivery SET accepted_at = clock_timestamp() WHERE channel = 'mail'";
+    const { evidence } = await changed(watchman, later);
+    const aged = evidence.filter(({ fact }) => fact !== undefined);
+    expect(aged).toMatchObject([{ kind: "query", fact: "testAlert" }]);
+    expect(aged[0]!.ageMs! / 86_400_000).toBeCloseTo(2, 1);
+  });
+
   it.each([
     ["there is none", "DELETE FROM escapement.watchman", /no watchman ever made a pass/],
     [
