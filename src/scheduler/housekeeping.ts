@@ -1,6 +1,6 @@
 /**
  * What the leader looks after besides firing: dead executors, partitions ahead
- * of time, executions that wait for nobody, clocks.
+ * of time, executions that wait for nobody, probes that nobody leads, clocks.
  */
 import type { Log } from "../base/log.ts";
 import { monotonicMs, sleep } from "../base/monotonic.ts";
@@ -14,6 +14,7 @@ import { letWaitingAskAgain } from "../store/opening.ts";
 import { ensurePartitions } from "../store/planning.ts";
 import { prunable, prune } from "../store/retention.ts";
 import { readStoreTime } from "../store/store-time.ts";
+import { ProbeWatch } from "./probe-watch.ts";
 
 const reapEveryMs = 1_000;
 const sweepEveryMs = 5_000;
@@ -41,6 +42,7 @@ export async function keepHouse(
 ): Promise<void> {
   const { node } = settings;
   const observer = new LeaseObserver();
+  const probes = new ProbeWatch(node, log);
   let sweepAt = 0;
   let partitionsAt = 0;
   while (!signal.aborted) {
@@ -49,6 +51,7 @@ export async function keepHouse(
     if (now >= sweepAt) {
       sweepAt = now + sweepEveryMs;
       await letWaitingAskAgain(db);
+      await probes.look(db);
       const behindMs = await noteStoreTime(db);
       if (behindMs > 0) await reportClockStep(db, node, -behindMs, log);
     }

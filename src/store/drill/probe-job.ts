@@ -25,7 +25,7 @@ export async function applyProbe(
 
 /** Pauses a probe job, so that what has come due still runs, or deletes it. False: it was so before. */
 export async function endProbe(
-  db: Database,
+  db: Queryable,
   name: string,
   state: "paused" | "deleted",
   { person, reason }: Deed,

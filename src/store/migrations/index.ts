@@ -5,6 +5,7 @@ import roles from "./000003-roles.sql";
 import drain from "./000004-drain.sql";
 import watchman from "./000005-watchman.sql";
 import drills from "./000006-drills.sql";
+import probeSweep from "./000007-probe-sweep.sql";
 
 export interface Migration {
   readonly number: number;
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   migration(4, "drain", drain),
   migration(5, "watchman", watchman),
   migration(6, "drills", drills),
+  migration(7, "probe-sweep", probeSweep),
 ];
 
 function migration(number: number, name: string, sql: string): Migration {
