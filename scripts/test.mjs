@@ -24,6 +24,7 @@ const checks = [
 ];
 
 const count = { passed: 0, failed: 0, skipped: 0 };
+let isInterrupted = false;
 
 if (all) {
   for (const { name, command } of checks) {
@@ -46,10 +47,9 @@ const code = await run([
 addTestCounts(code);
 
 // Plain and alone on the last line, for people and for programs that look for it.
-console.log(
-  `${count.passed} passed, ${count.failed} failed${count.skipped ? `, ${count.skipped} skipped` : ""}`,
-);
-process.exitCode = count.failed === 0 ? 0 : 1;
+const skipped = count.skipped ? `, ${count.skipped} skipped` : "";
+console.log(`${count.passed} passed, ${count.failed} failed${skipped}${isInterrupted ? ", interrupted" : ""}`);
+process.exitCode = isInterrupted ? 130 : count.failed === 0 ? 0 : 1;
 
 function addTestCounts(code) {
   let failedTests = 0;
@@ -65,7 +65,7 @@ function addTestCounts(code) {
     count.skipped += report.numPendingTests + report.numTodoTests;
   }
   // Errors outside of any test, or no report at all, must not look like success.
-  count.failed += code !== 0 && failedTests === 0 ? 1 : failedTests;
+  count.failed += code !== 0 && failedTests === 0 && !isInterrupted ? 1 : failedTests;
 }
 
 /** @returns the exit code; a signal counts as 1 */
@@ -73,7 +73,11 @@ function run(command) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, command, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
     // Told to stop, we stop what we started; it cleans up after itself, and then so do we.
-    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));
+    for (const signal of ["SIGINT", "SIGTERM"])
+      process.once(signal, () => {
+        isInterrupted = true;
+        child.kill(signal);
+      });
     child.once("error", () => resolve(1));
     child.once("exit", (code) => resolve(code ?? 1));
   });
