@@ -48,7 +48,9 @@ addTestCounts(code);
 
 // Plain and alone on the last line, for people and for programs that look for it.
 const skipped = count.skipped ? `, ${count.skipped} skipped` : "";
-console.log(`${count.passed} passed, ${count.failed} failed${skipped}${isInterrupted ? ", interrupted" : ""}`);
+console.log(
+  `${count.passed} passed, ${count.failed} failed${skipped}${isInterrupted ? ", interrupted" : ""}`,
+);
 process.exitCode = isInterrupted ? 130 : count.failed === 0 ? 0 : 1;
 
 function addTestCounts(code) {
