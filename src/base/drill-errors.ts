@@ -15,7 +15,7 @@ export const drillErrors = {
   },
   E_DRILL_BUSY: {
     message: "a drill is on already: {what}",
-    hint: "one drill a cluster; escapement drill status shows it, escapement drill halt ends it",
+    hint: "one drill a cluster; escapement drill status shows it, escapement drill abort --reason TEXT ends it, also where its controller is gone",
     exitCode: ExitCode.refused,
   },
   E_DRILL_HALTED: {

@@ -37,7 +37,7 @@ const registry = {
   },
   E_SPEC_INVALID: {
     message: "{count} problem(s) in {files}",
-    hint: "each line above names file:line:column and what would be accepted",
+    hint: "each line above says what is wrong and in which file, with line and column where there are any",
     exitCode: ExitCode.badData,
   },
   E_CRON_SYNTAX: {

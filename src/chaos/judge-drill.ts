@@ -31,7 +31,7 @@ export function judgeDrill(history: History, value: unknown): Verdict {
 
 function* incomplete(history: History, value: unknown): Generator<string> {
   const written = value as Readonly<Record<string, unknown>>;
-  if (!history.faults.some(({ proven }) => proven)) yield "it holds no fault that anybody saw";
+  yield* withoutProof(history);
   for (const { kind, target, until } of history.faults)
     if (until === null) yield `${kind} of ${target} was never seen to be taken back`;
   if (written.requirements === undefined || history.requirements.obligationsInFault === 0)
@@ -52,4 +52,12 @@ function* incomplete(history: History, value: unknown): Generator<string> {
       !recordsOnly && misfire && Math.max(misfire.graceMs, misfire.windowMs ?? 0) > mostMisfireMs,
   );
   if (lax) yield `${lax.job} ${lax.fireTime} may start more than ${mostMisfireMs} ms late (misfire)`;
+}
+
+/** A fault is in a history when its target said so itself; proven is what all observers of the drill saw. */
+function* withoutProof({ faults }: History): Generator<string> {
+  if (faults.length === 0) yield "it holds no fault";
+  if (faults.some(({ proven }) => proven)) return;
+  for (const { kind, target } of faults)
+    yield `${kind} of ${target} was reported by ${target} itself; what the drill asks to see besides, from a second place, was not all seen, so it is not proven`;
 }

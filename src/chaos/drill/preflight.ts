@@ -6,6 +6,7 @@ import { activeDrillHalt } from "../../store/drill/drill-halt.ts";
 import { openCriticalAlerts, sampleCluster } from "../../store/drill/drill-sample.ts";
 import { readServerHealth } from "../../store/watch/health.ts";
 import { clusterItems, type PreflightItem, replicationItem } from "../plan/cluster-items.ts";
+import { roleText } from "../plan/fault-text.ts";
 import type { TargetChoice } from "../plan/select-target.ts";
 import type { ReachWatch } from "./reach-watch.ts";
 import type { ReferenceClock } from "./reference-clock.ts";
@@ -37,7 +38,7 @@ export async function preflight(question: PreflightQuestion): Promise<PreflightI
   const items: PreflightItem[] = [
     item("drills are not halted", !halt, halt ? `halted by ${halt.person}: ${halt.reason}` : "open"),
     item(
-      `a ${variant.target.role} may be drilled`,
+      `${roleText(variant.target.role)} may be drilled`,
       "target" in choice,
       "target" in choice ? candidatesOf(choice).join(", ") : choice.refused,
     ),

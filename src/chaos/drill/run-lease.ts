@@ -10,9 +10,10 @@ import { sleep } from "../../base/monotonic.ts";
 import type { Queryable } from "../../store/database.ts";
 import { activeDrillHalt } from "../../store/drill/drill-halt.ts";
 import { renewDrillRun } from "../../store/drill/drill-run.ts";
+import { leastRunLeaseMs } from "../../store/drill/run-silence.ts";
 
 /** A run whose controller has been silent for this long may be ended by others. */
-export const runLeaseMs = 30_000;
+export const runLeaseMs = leastRunLeaseMs;
 const renewEveryMs = 1_000;
 
 export class RunLease {

@@ -6,7 +6,7 @@ import { probeRoom } from "./probe-room.ts";
 /** One thing that must be so before a fault, and whether it is. */
 export interface PreflightItem {
   readonly what: string;
-  /** Null: nobody could look. It keeps no drill from beginning, and is no check that was passed. */
+  /** Null: nobody could look, or it has to be looked at again. It keeps no drill from beginning, and is no check that was passed. */
   readonly ok: boolean | null;
   readonly detail: string;
   /** What helps, if it is not so and that can be said. */
@@ -64,7 +64,10 @@ function standby({ schedulers, leader }: ClusterRoles): PreflightItem {
 }
 
 function executors({ executors: all }: ClusterRoles): PreflightItem {
-  const living = all.filter(({ state, expired }) => state === "active" && !expired);
+  // The watchman's executor has slots of the class control alone: it takes no work but drills.
+  const living = all.filter(
+    ({ state, expired, cpu, memory, io }) => state === "active" && !expired && cpu + memory + io > 0,
+  );
   const detail = `${living.map(({ node }) => node).join(", ") || "none"}`;
   return item("two executors live", new Set(living.map(({ node }) => node)).size >= 2, detail);
 }

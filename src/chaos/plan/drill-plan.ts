@@ -8,6 +8,7 @@ import type {
   ResolvedDrill,
 } from "../../spec/drill-definition.ts";
 import { clusterItems, type PreflightItem, replicationItem } from "./cluster-items.ts";
+import { type DrillSwitches, endsFirst, inDoubt, switchItems } from "./drill-switches.ts";
 import { type DrillTimes, drillTimes, type LeaseTimes } from "./drill-times.ts";
 import type { ClusterHost, ClusterRoles, HostPart } from "./drilled-cluster.ts";
 import { faultText, proofText, roleText, wayBackText } from "./fault-text.ts";
@@ -37,6 +38,8 @@ export interface DrillPlan {
   readonly digest: string;
   readonly description: string;
   readonly before: readonly string[];
+  /** What a run does first: it ends one that was abandoned. Null: nothing, or the records were not asked. */
+  readonly endsFirst: string | null;
   /** What the records say of it now; null when they were not asked. Hosts are asked by the run alone. */
   readonly conditions: readonly PreflightItem[] | null;
   readonly load: string;
@@ -46,13 +49,6 @@ export interface DrillPlan {
   readonly expectedMs: number;
   /** No fault stays longer than this, each counted from its begin. */
   readonly longestFaultMs: number;
-}
-
-/** The halt that is in force and the run that is on, as the records have them; null: none. */
-export interface DrillSwitches {
-  readonly halt: { readonly person: string; readonly reason: string } | null;
-  /** Abandoned: its controller is silent, and the next run ends it before it begins. */
-  readonly run: { readonly drill: string; readonly person: string; readonly abandoned: boolean } | null;
 }
 
 export interface PlanQuestion {
@@ -72,7 +68,7 @@ export interface PlanQuestion {
 }
 
 export function planDrill(question: PlanQuestion): DrillPlan {
-  const { drill, variants: wanted, leases, hosts, roles, replicas, switches, named } = question;
+  const { drill, variants: wanted, leases, hosts, roles, switches, named } = question;
   const { definition, digest } = drill;
   const chosen = definition.variants.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const variants = chosen.map((variant): VariantPlan => {
@@ -99,19 +95,28 @@ export function planDrill(question: PlanQuestion): DrillPlan {
     digest,
     description: definition.description,
     before: beforeTexts(definition),
-    conditions: roles
-      ? [
-          ...clusterItems(definition, roles),
-          ...(replicas === undefined ? [] : [replicationItem(definition, replicas)]),
-          ...switchItems(switches),
-        ]
-      : null,
+    endsFirst: endsFirst(switches),
+    conditions: roles ? conditions(question, roles) : null,
     load: loadText(definition),
     abort: abortTexts(definition, chosen),
     variants,
     expectedMs: variants.reduce((sum, { times }) => sum + times.expectedMs, 0),
     longestFaultMs: Math.max(...variants.map(({ times }) => times.limitMs)),
   };
+}
+
+function conditions(
+  { drill: { definition }, replicas, switches }: PlanQuestion,
+  roles: ClusterRoles,
+): PreflightItem[] {
+  const ofCluster = clusterItems(definition, roles);
+  if (replicas) ofCluster.push(replicationItem(definition, replicas));
+  return [
+    ...(endsFirst(switches) === null ? ofCluster : ofCluster.map(inDoubt)),
+    // Who may not look will see no more when an abandoned run is ended.
+    ...(replicas === null ? [replicationItem(definition, replicas)] : []),
+    ...(switches ? switchItems(switches) : []),
+  ];
 }
 
 const partOf: Readonly<Record<DrillRole, HostPart>> = {
@@ -133,23 +138,6 @@ function notAllowedBy(
     .filter(({ name, parts }) => names?.includes(name) ?? parts.includes(partOf[target.role]))
     .filter(({ faults }) => faults !== undefined && !faults.includes(fault.kind))
     .map(({ name }) => name);
-}
-
-function switchItems(switches: DrillSwitches | undefined): PreflightItem[] {
-  if (!switches) return [];
-  const { halt, run } = switches;
-  return [
-    {
-      ...{ what: "drills are not halted", ok: halt === null, everywhere: true },
-      detail: halt ? `halted by ${halt.person}: ${halt.reason}` : "open",
-    },
-    {
-      ...{ what: "no other drill is on", ok: run === null || run.abandoned, everywhere: true },
-      detail: run
-        ? `${run.drill} of ${run.person} is${run.abandoned ? ", abandoned: a run ends it first" : ""}`
-        : "none is",
-    },
-  ];
 }
 
 export function beforeTexts({ steadyState }: DrillDefinition): string[] {
@@ -207,11 +195,13 @@ export function passTexts(pass: PassRules): string[] {
   ];
 }
 
-/** A run would be refused now: there is no target, or the cluster is not as it must be. */
-export function wouldBeRefused({ variants, conditions }: DrillPlan): boolean {
-  return (
-    variants.some(({ refused }) => refused !== null) || (conditions ?? []).some(({ ok }) => ok === false)
-  );
+/**
+ * A run would be refused now: there is no target, or the cluster is not as it must be. Where an abandoned run
+ * has to be ended first, only what that does not change is sure.
+ */
+export function wouldBeRefused({ variants, conditions, endsFirst: first }: DrillPlan): boolean {
+  const nowhere = first === null && variants.some(({ refused }) => refused !== null);
+  return nowhere || (conditions ?? []).some(({ ok }) => ok === false);
 }
 
 /** Where a variant would strike, in words. */

@@ -79,6 +79,19 @@ export async function drilledHosts(options: ClusterOptions): Promise<DrilledHost
   };
 }
 
+/** Of `--host`, before the records are asked. @throws E_BAD_VALUE for a name that is no host of the cluster */
+export function requireHosts({ hosts }: Pick<DrilledHosts, "hosts">, names: readonly string[]): void {
+  const known = hosts.filter(({ parts: own }) => own.length > 0).map(({ name }) => name);
+  for (const name of names)
+    if (!known.includes(name))
+      throw new EscapementError("E_BAD_VALUE", {
+        option: "--host",
+        value: name,
+        expected: "a host of the inventory with a part of the cluster",
+        hint: `there are: ${known.join(", ")}`,
+      });
+}
+
 /** Of `10.0.0.100` or `10.0.0.100/24`. */
 function addressOf(setting: unknown): string | undefined {
   const [address = ""] = String(setting ?? "").split("/", 1);

@@ -22,6 +22,12 @@ export function keyPlace(options: KeyOptions & InventoryOptions): string {
   return options.key ?? join(dirname(options.inventory), "drill-key");
 }
 
+/** Before anything is planned or asked. @throws E_FILE_UNREADABLE for a key that is missing or that others may read */
+export async function requireKey(options: KeyOptions & InventoryOptions): Promise<void> {
+  const { readDrillKey } = await import("../../chaos/host/drill-key.ts");
+  await readDrillKey(keyPlace(options));
+}
+
 export interface DoorOptions extends KeyOptions, InventoryOptions {
   /** Of connecting; default: the inventory's. */
   readonly connectTimeoutMs?: number;

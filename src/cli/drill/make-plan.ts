@@ -1,12 +1,13 @@
 /** The plan of a run, with what the records say now where they answer. */
 import { isEscapementError, messageOf } from "../../base/errors.ts";
-import type { DrillPlan, DrillSwitches } from "../../chaos/plan/drill-plan.ts";
+import type { DrillPlan } from "../../chaos/plan/drill-plan.ts";
+import type { DrillSwitches } from "../../chaos/plan/drill-switches.ts";
 import type { ClusterRoles } from "../../chaos/plan/drilled-cluster.ts";
 import type { ResolvedDrill } from "../../spec/drill-definition.ts";
 import type { ServerHealth } from "../../store/watch/health.ts";
 import { type StoreOptions, withStore } from "../store-url.ts";
 import { say } from "../terminal.ts";
-import type { DrilledHosts } from "./cluster-hosts.ts";
+import { type DrilledHosts, requireHosts } from "./cluster-hosts.ts";
 
 export interface PlanWish {
   readonly drill: ResolvedDrill;
@@ -16,13 +17,15 @@ export interface PlanWish {
 
 /**
  * @returns the plan; without roles where no store was named, which is said
- * @throws E_STORE_UNAVAILABLE for a store that was named and does not answer
+ * @throws E_BAD_VALUE for a named host that there is not; E_STORE_UNAVAILABLE for a store that was named and does not answer
  */
 export async function makePlan(
   { drill, variants, named }: PlanWish,
-  { hosts, leases }: DrilledHosts,
+  drilled: DrilledHosts,
   store: StoreOptions,
 ): Promise<DrillPlan> {
+  const { hosts, leases } = drilled;
+  requireHosts(drilled, named);
   const { planDrill } = await import("../../chaos/plan/drill-plan.ts");
   const { roles, ...now } = (await recordsNow(store)) ?? { roles: undefined };
   return planDrill({ drill, variants, leases, hosts, roles, named, ...now });

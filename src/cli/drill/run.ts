@@ -8,7 +8,7 @@ import { countOption, durationOption } from "../parse-option.ts";
 import { type StoreOptions, withStoreOptions } from "../store-url.ts";
 import { print, printJsonLine, say } from "../terminal.ts";
 import { type ClusterOptions, drilledHosts } from "./cluster-hosts.ts";
-import { type KeyOptions, withKeyOption } from "./doors.ts";
+import { type KeyOptions, requireKey, withKeyOption } from "./doors.ts";
 import { chooseVariants, type DrillFileOptions, requireDrill, withDrillsOption } from "./drill-files.ts";
 
 export interface DrillRunOptions extends DrillFileOptions, ClusterOptions, StoreOptions, KeyOptions {
@@ -85,6 +85,8 @@ async function run(name: string, options: DrillRunOptions): Promise<void> {
   const variants = chooseVariants(drill, options.variant);
   const hosts = await drilledHosts(options);
   await requireTimeToSettle(drill, variants, hosts.leases, options.settle);
+  // A run of the timetable asks first whether its window is open.
+  if (options.yes && !scheduled) await requireKey(options);
   const { makePlan } = await import("./make-plan.ts");
   const { planText } = await import("./plan-text.ts");
   const names = variants.map((one) => one.name);

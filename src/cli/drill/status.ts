@@ -39,8 +39,7 @@ export function buildStatus(): Command {
         return watch(db);
       }
       const seen = await look(db);
-      if (options.json)
-        printJson({ now: seen.now, halt: seen.halt, run: seen.run, last: seen.last, probes: seen.probes });
+      if (options.json) printJson({ ...seen });
       else for (const line of linesOf(seen)) print(line);
     });
   });
@@ -52,11 +51,14 @@ async function look(db: Database) {
   const { countProbes } = await import("../../chaos/drill/probe-load.ts");
   const { currentDrillRun, listDrillRuns } = await import("../../store/drill/drill-run.ts");
   const { activeDrillHalt } = await import("../../store/drill/drill-halt.ts");
+  const { silentForMs } = await import("../../store/drill/run-silence.ts");
   const { readStoreTime } = await import("../../store/store-time.ts");
   const run = await currentDrillRun(db);
   const [last] = run ? [] : await listDrillRuns(db, { limit: 1 });
   const probes = await countProbes(db);
-  return { now: await readStoreTime(db), halt: await activeDrillHalt(db), run, last: last ?? null, probes };
+  const now = await readStoreTime(db);
+  const silentMs = run && silentForMs(run, now);
+  return { now, halt: await activeDrillHalt(db), run, silentMs, last: last ?? null, probes };
 }
 
 function linesOf({ now, halt, run, last, probes }: Seen): string[] {
@@ -81,7 +83,8 @@ async function watch(db: Database): Promise<void> {
       for (const line of lines) print(line);
       drawn = lines.length;
     } else {
-      const key = `${seen.run?.runId} ${seen.run?.state} ${seen.halt?.haltId}`;
+      const silence = seen.run?.abandoned ? "abandoned" : seen.silentMs === null ? "heard" : "silent";
+      const key = `${seen.run?.runId} ${seen.run?.state} ${silence} ${seen.halt?.haltId}`;
       if (key !== before) print(lines.join("  "));
       before = key;
     }

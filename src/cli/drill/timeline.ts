@@ -1,6 +1,7 @@
 /** A run of a drill on a line: where it has been, where it is, what is to come. Pure. */
 import { formatDuration } from "../../base/duration.ts";
 import type { DrillRunRow, DrillState } from "../../store/drill/drill-run.ts";
+import { silentForMs } from "../../store/drill/run-silence.ts";
 import { paint } from "../terminal.ts";
 
 const states: readonly DrillState[] = ["preflight", "armed", "fault", "restoring", "settling", "judging"];
@@ -33,17 +34,34 @@ export function runLines(run: DrillRunRow, now: Date): string[] {
   return [
     `${head}, for ${elapsed(run.startedAt, now)}`,
     timeline(run, now),
-    ...(run.abandoned
-      ? [
-          paint.red(
-            "its controller is silent; the host restores itself. escapement drill abort puts it right and ends the run",
-          ),
-        ]
-      : []),
+    ...silence(run, now),
     ...(run.abortRequestedAt ? [paint.yellow(`asked to end: ${run.abortReason ?? ""}`)] : []),
   ];
 }
 
+/** A controller that died looks alive until its lease is over, but for what it no longer says. */
+function silence(run: DrillRunRow, now: Date): string[] {
+  const silentMs = silentForMs(run, now);
+  const long = silentMs === null ? "" : ` for ${wholeSeconds(silentMs)} or longer`;
+  if (run.abandoned)
+    return [
+      paint.red(
+        `its controller is silent${long}; the host restores itself. escapement drill abort puts it right and ends the run`,
+      ),
+    ];
+  if (silentMs === null) return [];
+  const left = wholeSeconds(run.leaseUntil.getTime() - now.getTime());
+  return [
+    paint.yellow(
+      `nothing was heard of its controller${long}; where it is gone, escapement drill abort ends the run when its lease is over, in ${left}`,
+    ),
+  ];
+}
+
 function elapsed(since: Date, now: Date): string {
-  return formatDuration(Math.max(0, Math.floor((now.getTime() - since.getTime()) / 1_000)) * 1_000);
+  return wholeSeconds(now.getTime() - since.getTime());
+}
+
+function wholeSeconds(ms: number): string {
+  return formatDuration(Math.max(0, Math.floor(ms / 1_000)) * 1_000);
 }

@@ -10,6 +10,8 @@
  */
 import { EscapementError } from "../../base/errors.ts";
 import { type Queryable, sqlState } from "../database.ts";
+import { readStoreTime } from "../store-time.ts";
+import { busyText } from "./run-silence.ts";
 
 export type DrillState = "preflight" | "armed" | "fault" | "restoring" | "settling" | "judging" | "ended";
 export type DrillOutcome = "pass" | "fail" | "unknown";
@@ -102,9 +104,7 @@ export async function beginDrillRun(db: Queryable, run: NewDrillRun, leaseMs: nu
     if (sqlState(error) !== uniqueViolation) throw error;
     const other = await currentDrillRun(db);
     throw new EscapementError("E_DRILL_BUSY", {
-      what: other
-        ? `${other.drill} (${other.runId}) of ${other.person} since ${other.startedAt.toISOString()}, ${other.state}`
-        : "it has just begun or ended",
+      what: other ? busyText(other, await readStoreTime(db)) : "it has just begun or ended",
     });
   }
 }
@@ -142,15 +142,16 @@ export async function listDrillRuns(
 
 export interface LatestDrill {
   readonly class: string;
+  /** When the last run of the class ended. */
   readonly lastRunAt: Date;
-  /** When a run of the class last passed; null when none ever did. */
+  /** When the last one that passed ended; null when none ever did. */
   readonly lastPassAt: Date | null;
 }
 
 /** For each class of drill: when it was last run to an end, and when it last passed. What was refused or left out is no run. */
 export async function latestDrills(db: Queryable): Promise<LatestDrill[]> {
   const { rows } = await db.query<LatestDrill>(
-    `SELECT class, max(started_at) AS "lastRunAt", max(ended_at) FILTER (WHERE verdict = 'pass') AS "lastPassAt"
+    `SELECT class, max(ended_at) AS "lastRunAt", max(ended_at) FILTER (WHERE verdict = 'pass') AS "lastPassAt"
      FROM escapement.drill_run WHERE ended_at IS NOT NULL AND ${wasBegun} GROUP BY class ORDER BY class`,
   );
   return rows;

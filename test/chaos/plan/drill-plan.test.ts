@@ -209,10 +209,56 @@ describe("plans", () => {
     expect(by(planDrill({ ...stop, hosts }))).toEqual(["", "", "", ""]);
   });
 
-  test("only the variants that were asked for", () => {
+  test("only the variants that were asked for, each by its name", () => {
     const plan = planDrill({ ...question, drill: drill("stop-primary"), variants: ["crash"] });
     expect(plan.variants.map((one) => one.variant)).toEqual(["crash"]);
     expect(plan.variants[0]!.host).toBe("sched-2");
+    expect(planText(plan)).toMatch(/^crash\n {2}where/m);
+    expect(planText(planDrill({ ...question, drill: drill("pause-executor") }))).toMatch(
+      /^fault\n {2}where/m,
+    );
+  });
+
+  test("who has control slots alone is no executor that lives", () => {
+    const watchman = { ...roles.executors[3]!, cpu: 0, memory: 0, io: 0 };
+    const live = (executors: typeof roles.executors) =>
+      planDrill({
+        ...{ ...question, drill: drill("kill-executor") },
+        roles: { ...roles, executors },
+      }).conditions!.find(({ what }) => what === "two executors live");
+    const [one, two] = roles.executors;
+    expect(live([one!, two!, watchman])).toMatchObject({ ok: true, detail: "exec-1, exec-2" });
+    expect(live([one!, watchman])).toMatchObject({ ok: false, detail: "exec-1" });
+  });
+
+  describe("with an abandoned run that a run ends first", () => {
+    const run = { drill: "cut-network", person: "ann", abandoned: true };
+    const busy = { ...roles, leader: { node: "sched-2", alive: false }, backlog: 200 };
+    const stop = { ...question, drill: drill("stop-primary"), variants: ["crash"], roles: busy };
+
+    test.each([
+      ["no", { halt: null, run: null }, [], true, /A run would be refused now/],
+      ["an abandoned", { halt: null, run }, [], false, /in doubt .*somebody leads \(sched-2 now\)/],
+      [
+        "an abandoned, halted",
+        { halt: { person: "bob", reason: "enough" }, run },
+        [],
+        true,
+        /not so +drills are not halted \(halted by bob: enough\)/,
+      ],
+      ["an abandoned, and no way to see who follows", { halt: null, run }, null, true, /not so +replication/],
+    ])("%s run", (_, switches, replicas, refused, told) => {
+      // A drill that may break the store does not begin where nobody may look.
+      const one = replicas === null ? { ...stop, drill: drill("kill-store"), variants: [] } : stop;
+      const plan = planDrill({ ...one, switches, replicas });
+      expect([wouldBeRefused(plan), plan.endsFirst !== null]).toEqual([refused, switches.run !== null]);
+      const text = planText(plan);
+      expect(text).toMatch(told);
+      expect(text.includes("A run would be refused now")).toBe(refused);
+      expect(text.includes("as it is now, nowhere: no scheduler leads now")).toBe(
+        switches.run !== null && replicas !== null,
+      );
+    });
   });
 
   test("every drill that comes with the program has words for everything", () => {

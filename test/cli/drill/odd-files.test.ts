@@ -31,6 +31,14 @@ describe("keygen", () => {
   });
 });
 
+test("of a file that is not there no hint speaks of line and column as if every line had them", async () => {
+  const { code, stderr } = await drill("plan", "kill-executor", "-i", "nowhere.yaml");
+  expect([code, stderr]).toEqual([
+    65,
+    expect.stringMatching(/hint: each line above says what is wrong .*where/),
+  ]);
+});
+
 describe("a pipe that nobody writes into", () => {
   beforeAll(() => {
     execFileSync("mkfifo", [join(folder, "pipe.yaml")]);

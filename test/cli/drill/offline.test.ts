@@ -84,12 +84,17 @@ describe("judge", () => {
 
   test.each([
     [
-      "no fault that anybody saw",
+      "a fault that its target alone reported",
       (one: History) => ({
-        faults: one.faults.map((fault) => ({ ...fault, proven: false })),
+        faults: one.faults.map((fault) => ({ ...fault, target: "exec-1", proven: false })),
         limits: { ...one.limits, overlapMs: 10_000 },
       }),
-      "no fault that anybody saw",
+      "of exec-1 was reported by exec-1 itself; what the drill asks to see besides, from a second place",
+    ],
+    [
+      "no fault at all",
+      (one: History) => ({ faults: [], limits: { ...one.limits, overlapMs: 10_000 } }),
+      "it holds no fault\n",
     ],
     ["no executions", { executions: undefined }, "it holds no executions"],
     ["no requirements", { requirements: undefined }, "what must have occurred"],

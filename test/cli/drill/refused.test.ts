@@ -19,6 +19,7 @@ describe("executors without room for each other's work", () => {
     expect(json.code).toBe(4);
     const { conditions } = JSON.parse(json.stdout) as { conditions: { what: string; ok: boolean }[] };
     expect(conditions.filter(({ ok }) => !ok).map(({ what }) => what)).toEqual([
+      "two executors live",
       "executors can take each other's work",
     ]);
     const blind = await drill("plan", "kill-executor", "--json");
@@ -45,3 +46,11 @@ describe("executors without room for each other's work", () => {
     );
   }, 120_000);
 });
+
+test("where nobody may be drilled the refusal says so in a sentence", async () => {
+  const { code, stdout } = await withStore("run", "pause-executor", "--yes", "--port", "0");
+  expect([code, stdout]).toEqual([
+    4,
+    expect.stringContaining("an executor may be drilled (0 executor(s) take"),
+  ]);
+}, 120_000);

@@ -79,6 +79,14 @@ describe("plan ends with 4", () => {
     // Of a controller that is gone: a run would end it and go on.
     await db.query("UPDATE escapement.drill_run SET lease_until = clock_timestamp() - interval '1 s'");
     expect((await withStore("plan", "pause-executor")).code).toBe(0);
+    // What its fault or its work may have done is no refusal before that is ended.
+    await db.query("UPDATE escapement.executor SET cpu_slots = 0");
+    const doubted = await withStore("plan", "pause-executor");
+    expect([doubted.code, doubted.stdout]).toEqual([
+      0,
+      expect.stringMatching(/first +a run ends cut-network of ann.*in doubt +two executors live/s),
+    ]);
+    expect(doubted.stdout).not.toContain("A run would be refused");
   });
 });
 

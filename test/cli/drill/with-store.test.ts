@@ -47,13 +47,24 @@ describe("the leash", () => {
   });
 
   test("hosts and variants that there are not", async () => {
-    const host = await withStore("plan", "kill-executor", "--host", "exec-9");
-    expect([host.code, host.stdout]).toEqual([4, expect.stringContaining("exec-9 is not a host")]);
+    for (const words of [["plan"], ["run", "--yes", "--port", "0"]]) {
+      const host = await withStore(...words, "kill-executor", "--host", "exec-1", "exec-9");
+      const there = "there are: sched-1, sched-2, exec-1, exec-2, store-1, watch-1";
+      expect([host.code, host.stdout, host.stderr]).toEqual([64, "", expect.stringContaining(there)]);
+    }
     const variant = await withStore("plan", "kill-executor", "--variant", "gently");
     expect([variant.code, variant.stderr]).toEqual([
       64,
       expect.stringContaining("it has: restarted, kept-down"),
     ]);
+  });
+
+  test("a key that is not there is told before the plan", async () => {
+    await populate();
+    const args = ["run", "kill-executor", "--yes", "--port", "0", "--key", "nowhere"];
+    const { code, stdout, stderr } = await withStore(...args);
+    expect([code, stdout, stderr]).toEqual([65, "", expect.stringContaining("cannot read nowhere")]);
+    expect(await listDrillRuns(db)).toEqual([]);
   });
 
   test("hosts that do not answer are a refusal, not a fault", async () => {
@@ -133,6 +144,25 @@ describe("the switch", () => {
     expect(status.stdout).toContain("asked to end: tester: test");
   });
 
+  test("a controller that falls silent: since when, and how its run is ended, before its lease is over", async () => {
+    await populate();
+    await begin("exec-1");
+    await db.query(
+      "UPDATE escapement.drill_run SET started_at = clock_timestamp() - interval '1 min', lease_until = clock_timestamp() + interval '24 s'",
+    );
+    const status = await withStore("status");
+    expect(status.stdout).toMatch(
+      /nothing was heard of its controller for \d+s or longer; .*drill abort ends the run .* in \d+s/,
+    );
+    const { code, stderr } = await withStore("run", "kill-executor", "--yes", "--port", "0");
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringMatching(/preflight; nothing was heard of its controller for \d+s or longer/),
+    ]);
+    expect(stderr).toMatch(/drill abort --reason TEXT ends it/);
+    expect(stderr).not.toContain("drill halt");
+  }, 120_000);
+
   test("the run of a dead controller: status shows it with what is left, abort ends it and removes that", async () => {
     const runId = await begin("exec-1");
     const job = testJob("probe-1", { schedule: { kind: "every", everyMs: 5_000 } });
@@ -187,6 +217,10 @@ test("status shows where a run is; --watch ends with it; history keeps it", asyn
     ]),
     runs: [{ runId, verdict: "pass" }],
   });
+  // One and the same run: both are its end.
+  const { classes } = JSON.parse(history.stdout) as { classes: Record<string, string>[] };
+  const killed = classes.find((one) => one.class === "executor-killed")!;
+  expect(killed.lastRunAt).toBe(killed.lastPassAt);
   const one = await withStore("history", runId.slice(0, 8));
   expect(one.stdout).toMatch(/^kill-executor {2}pass: all well\nrun +0b9d8a52-/);
   expect((await withStore("history", "ffff")).code).toBe(64);
