@@ -1,4 +1,4 @@
-/** Part of the registry of errors: what can keep a drill from beginning. */
+/** Part of the registry of errors: what can keep a drill from beginning, and from its end. */
 import type { ErrorSpec } from "./errors.ts";
 import { ExitCode } from "./exit-code.ts";
 
@@ -22,5 +22,15 @@ export const drillErrors = {
     message: "drills are halted since {since} by {person}: {reason}",
     hint: "escapement drill resume --reason TEXT lets them begin again",
     exitCode: ExitCode.refused,
+  },
+  E_DRILL_LEFT: {
+    message: "left by {signal} before the drill had ended",
+    hint: "escapement drill abort --reason TEXT ends a run that stays open and removes its probe jobs, once its lease is over (at most {leaseS} s from now); so does the next escapement drill run",
+    exitCode: ExitCode.interrupted,
+  },
+  E_DRILL_UNWRITTEN: {
+    message: "report and history of the run cannot be written to {folder}: {reason}",
+    hint: "verdict and reason are in the record store: escapement drill history {run}; look at the folder, its permissions and its free space before the next run",
+    exitCode: ExitCode.unavailable,
   },
 } as const satisfies Record<string, ErrorSpec>;

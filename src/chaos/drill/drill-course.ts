@@ -95,9 +95,9 @@ export class DrillCourse {
   /** For a person who cannot wait: what the host does by itself. */
   farewell(): string {
     const { order, fault } = this.notes;
-    if (!order || fault) return "leaving; no fault is on, and the next drill command clears what is left";
+    if (!order || (fault && fault.state !== "lost")) return "leaving; no fault is on";
     const leftS = Math.max(0, Math.ceil((this.#limitMs - monotonicMs()) / 1_000));
-    return `leaving; ${order.host} restores itself within ${leftS} s, whatever happens here, and the next drill command ends the run`;
+    return `leaving; ${order.host} restores itself within ${leftS} s, whatever happens here`;
   }
 
   async close(): Promise<void> {
@@ -114,10 +114,9 @@ export class DrillCourse {
       options.hosts.map(async (host) => new WatchedHost(host, await options.connectHost(host))),
     );
     const choice = this.#choose(await sampleCluster(db), false);
-    const { definition, variant } = options;
     const { hosts } = this;
-    this.#reach = ReachWatch.of(variant, hosts);
-    const question = { definition, variant, choice, hosts, db, clock: this.#clock, reach: this.#reach };
+    this.#reach = ReachWatch.of(options.variant, hosts);
+    const question = { ...options, choice, hosts, clock: this.#clock, reach: this.#reach };
     const items = await preflight(question);
     this.notes.preflight = items;
     options.onPreflight?.(items);

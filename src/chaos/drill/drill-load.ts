@@ -15,6 +15,7 @@ import { installProbes, outlives, probeJobs, stopProbes } from "./probe-load.ts"
 import type { ReferenceClock } from "./reference-clock.ts";
 import type { RunDrillOptions } from "./run-options.ts";
 import { whileAway } from "./settle-records.ts";
+import { placeTaken } from "./witness-place.ts";
 
 export interface AimedFault {
   readonly target: DrillTargetHost;
@@ -50,7 +51,7 @@ export class DrillLoad {
     this.#zombies = zombies;
   }
 
-  /** Starts the witness and installs the probes. */
+  /** Starts the witness and installs the probes. @throws E_DRILL_REFUSED where the witness cannot listen */
   static async begin(options: RunDrillOptions, runId: string, clock: ReferenceClock): Promise<DrillLoad> {
     const { definition, variant, probe, db, person } = options;
     const { shardMs } = definition.load;
@@ -66,6 +67,8 @@ export class DrillLoad {
         return shardMs * (answered === "begin" ? before : 1 - before);
       },
       keepWaiting: (claim, answered) => answered === "begin" && (load?.isZombie(claim) ?? false),
+    }).catch((error: unknown) => {
+      throw placeTaken(options, error);
     });
     const deed = { person, reason: `drill ${runId}` };
     load = new DrillLoad(options, deed, witness, zombies);

@@ -10,7 +10,9 @@ import { roleText } from "../plan/fault-text.ts";
 import type { TargetChoice } from "../plan/select-target.ts";
 import type { ReachWatch } from "./reach-watch.ts";
 import type { ReferenceClock } from "./reference-clock.ts";
+import type { ProbeWish } from "./run-options.ts";
 import type { WatchedHost } from "./watched-host.ts";
+import { witnessPlace } from "./witness-place.ts";
 
 export interface PreflightQuestion {
   readonly definition: DrillDefinition;
@@ -19,6 +21,7 @@ export interface PreflightQuestion {
   readonly choice: TargetChoice;
   readonly hosts: readonly WatchedHost[];
   readonly db: Database;
+  readonly probe: ProbeWish;
   readonly clock: ReferenceClock;
   readonly reach: ReachWatch | undefined;
 }
@@ -51,6 +54,7 @@ export async function preflight(question: PreflightQuestion): Promise<PreflightI
     ),
     ...clusterItems(definition, sample),
   ];
+  items.push(await witnessPlace(question.probe));
   if (steadyState.noCriticalAlerts) items.push(await alerts(db));
   items.push(replicationItem(definition, (await readServerHealth(db)).replicas));
   items.push(...(await Promise.all(question.hosts.map((host) => lookAt(question, host)))).flat());

@@ -19,7 +19,7 @@ import { endAbandonedRun } from "./abandoned-run.ts";
 import { DrillCourse } from "./drill-course.ts";
 import type { DrillResult } from "./drill-report.ts";
 import { removeProbes } from "./probe-load.ts";
-import { RunLease } from "./run-lease.ts";
+import { RunLease, runLeaseMs } from "./run-lease.ts";
 import type { RunDrillOptions } from "./run-options.ts";
 import { whileAway } from "./settle-records.ts";
 
@@ -29,10 +29,40 @@ const endPatienceMs = 120_000;
 /**
  * Runs a drill and judges it.
  * @throws E_DRILL_HALTED, E_DRILL_BUSY before anything; E_DRILL_REFUSED with every reason of preflight;
- *   E_INTERRUPTED after `hurry`
+ *   E_DRILL_LEFT at once after `hurry`; what goes on then is for the end of the process to end
  */
 export async function runDrill(options: RunDrillOptions): Promise<DrillResult> {
-  const { db, definition, variant, say, controller } = options;
+  const { hurry, say } = options;
+  let open: OpenRun | undefined;
+  const work = perform(options, (begun) => {
+    open = begun;
+  });
+  if (!hurry) return work;
+  let leave = () => {};
+  const left = new Promise<never>((_, reject) => {
+    leave = () => {
+      say(open?.course.farewell() ?? "leaving; no fault is on");
+      const signal = typeof hurry.reason === "string" ? hurry.reason : "a second signal";
+      const leaseS = Math.ceil((open?.lease.leaseMs ?? runLeaseMs) / 1_000);
+      reject(new EscapementError("E_DRILL_LEFT", { signal, leaseS }));
+    };
+  });
+  if (hurry.aborted) leave();
+  else hurry.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    hurry.removeEventListener("abort", leave);
+  }
+}
+
+interface OpenRun {
+  readonly course: DrillCourse;
+  readonly lease: RunLease;
+}
+
+async function perform(options: RunDrillOptions, onBegun: (run: OpenRun) => void): Promise<DrillResult> {
+  const { db, definition, variant, controller } = options;
   await endAbandonedRun(options);
   const halt = await activeDrillHalt(db);
   if (halt)
@@ -60,19 +90,8 @@ export async function runDrill(options: RunDrillOptions): Promise<DrillResult> {
   const lease = new RunLease(db, runId, controller);
   lease.start();
   const course = new DrillCourse(options, runId, startedAt, lease);
-  const work = finish(options, runId, lease, course);
-  const { hurry } = options;
-  if (!hurry) return work;
-  const left = new Promise<never>((_, reject) => {
-    const leave = () => {
-      say(course.farewell());
-      reject(new EscapementError("E_INTERRUPTED", { signal: "a second Ctrl-C" }));
-    };
-    if (hurry.aborted) leave();
-    else hurry.addEventListener("abort", leave, { once: true });
-  });
-  work.catch(() => {});
-  return Promise.race([work, left]);
+  onBegun({ course, lease });
+  return finish(options, runId, lease, course);
 }
 
 async function finish(

@@ -44,6 +44,11 @@ export class RunLease {
     return this.#lost;
   }
 
+  /** How long it lasts from a renewal on. */
+  get leaseMs(): number {
+    return this.#leaseMs;
+  }
+
   /** What the store said last, if it did not answer. */
   get trouble(): string | undefined {
     return this.#trouble;

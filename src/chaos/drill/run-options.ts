@@ -44,7 +44,7 @@ export interface RunDrillOptions {
   readonly settleMs?: number;
   /** First Ctrl-C: take the fault back, restore, end as unknown. */
   readonly signal: AbortSignal;
-  /** Second Ctrl-C: leave; the host restores itself. */
+  /** Second Ctrl-C: leave; the host restores itself. Its reason names the signal. The process has to end then. */
   readonly hurry?: AbortSignal;
   readonly say: (line: string) => void;
   /** Default: a {@link Witness}. Tests give one that believes everything. */

@@ -10,14 +10,18 @@ import type { DrillVariant, ResolvedDrill } from "../../spec/drill-definition.ts
 import { Database } from "../../store/database.ts";
 import { checkSchema } from "../../store/migrate.ts";
 import { requireCluster } from "../cluster-file.ts";
+import { reportError } from "../error-report.ts";
 import { storeUrl } from "../store-url.ts";
 import { paint, print, printJsonLine, say } from "../terminal.ts";
 import type { DrilledHosts } from "./cluster-hosts.ts";
 import { openDoors } from "./doors.ts";
 import { localAddressTowards } from "./local-address.ts";
 import type { DrillRunOptions } from "./run.ts";
-import { runFolder, writeRunFiles } from "./run-files.ts";
+import { requireRunsFolder, runFolder } from "./run-files.ts";
 import { leftOutBecause, type ScheduledRun } from "./scheduled-run.ts";
+import { type StopSignals, stopSignals } from "./stop-signals.ts";
+import { tellResult } from "./tell-result.ts";
+import { goOnUnheard } from "./unheard.ts";
 
 export interface VariantsToRun {
   readonly drill: ResolvedDrill;
@@ -43,8 +47,7 @@ const badness: readonly Outcome[] = ["pass", "refused", "unknown", "fail"];
 const deployed = "/opt/escapement/current";
 
 export async function runVariants(wish: VariantsToRun): Promise<void> {
-  const { drill, variants, options, scheduled } = wish;
-  const db = new Database(await storeUrl(options), {
+  const db = new Database(await storeUrl(wish.options), {
     maxConnections: 4,
     applicationName: "escapement-drill",
     // The store may be what the fault takes away.
@@ -53,6 +56,17 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
   });
   const stop = stopSignals();
   goOnUnheard();
+  try {
+    await Promise.race([runThem(wish, db, stop), stop.left]);
+  } catch (error) {
+    // Witness, ssh and store are still at it, and would be for minutes: they end with the process.
+    if (stop.second.aborted) process.exit(reportError(error));
+    throw error;
+  }
+}
+
+async function runThem(wish: VariantsToRun, db: Database, stop: StopSignals): Promise<void> {
+  const { drill, variants, options, scheduled } = wish;
   const outcomes: Outcome[] = [];
   try {
     await checkSchema(db);
@@ -67,6 +81,7 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
       else print(`${paint.yellow("left out")}  ${drill.definition.name}: ${leftOut}`);
       return;
     }
+    await requireRunsFolder(options.inventory, options.out);
     const common = { ...(await commonOptions(wish, db, stop)), ...who };
     for (const variant of variants) {
       let everywhere = false;
@@ -85,8 +100,11 @@ export async function runVariants(wish: VariantsToRun): Promise<void> {
       }
     }
   } finally {
-    stop.close();
-    await db.end();
+    // Once left, nobody waits for anything: not for what the store is still asked, either.
+    if (!stop.second.aborted) {
+      stop.close();
+      await db.end();
+    }
   }
   const worst = outcomes.reduce((a, b) => (badness.indexOf(b) > badness.indexOf(a) ? b : a), "pass");
   process.exitCode = stop.first.aborted ? ExitCode.interrupted : codeOf[worst];
@@ -147,46 +165,6 @@ async function runOne(options: RunDrillOptions, cli: DrillRunOptions): Promise<O
     else print(`${paint.yellow("refused")}  ${title}: ${reason}\n  ${hint}`);
     return "refused";
   }
-  const files = await writeRunFiles(runFolder(cli.inventory, cli.out, runId), result);
-  const { verdict, reason } = result.report;
-  if (cli.json) printJsonLine({ event: "verdict", ...result.report, files });
-  else {
-    const colour = { pass: paint.green, fail: paint.red, unknown: paint.yellow }[verdict];
-    print(`${colour(verdict)}  ${title}: ${reason}`);
-    for (const file of files) print(`  ${file}`);
-  }
-  return verdict;
-}
-
-/** Whoever reads our output may go away (`| head`). A fault is on: the drill goes on to its verdict, and its files. */
-function goOnUnheard(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.removeAllListeners("error");
-    stream.on("error", () => {});
-  }
-}
-
-interface StopSignals {
-  readonly first: AbortSignal;
-  readonly second: AbortSignal;
-  close(): void;
-}
-
-/** The first Ctrl-C or SIGTERM takes the fault back, the second one leaves. */
-function stopSignals(): StopSignals {
-  const [first, second] = [new AbortController(), new AbortController()];
-  const onSignal = (name: NodeJS.Signals) => {
-    if (first.signal.aborted) return second.abort();
-    say("taking the fault back; once more to leave at once");
-    first.abort(`stopped by ${name}`);
-  };
-  const names = ["SIGINT", "SIGTERM"] as const;
-  for (const name of names) process.on(name, onSignal);
-  return {
-    first: first.signal,
-    second: second.signal,
-    close: () => {
-      for (const name of names) process.off(name, onSignal);
-    },
-  };
+  await tellResult(result, runFolder(cli.inventory, cli.out, runId), cli);
+  return result.report.verdict;
 }

@@ -47,7 +47,8 @@ export function buildRun(): Command {
     ],
     notes:
       "Without --yes it prints the plan and ends with 4. Exit 0: passed. 1: failed. 5: nothing can be concluded.\n" +
-      "Ctrl-C takes the fault back and ends as unknown; a second Ctrl-C leaves at once, and the host restores itself.\n" +
+      "Ctrl-C, SIGTERM or a terminal that closes takes the fault back and ends as unknown. A second Ctrl-C leaves at\n" +
+      "once: the host restores itself, and escapement drill abort ends the run.\n" +
       "Variants run one after the other. After one that fails, or of which nothing can be concluded, the others do not\n" +
       "run; after one that is refused they do, unless the reason holds for the whole cluster.",
   })

@@ -143,7 +143,7 @@ describe("a controller that is killed", () => {
       // Two at once would be one for the kernel.
       await sleep(100);
       controller.process.kill("SIGINT");
-      await controller.heard("error E_INTERRUPTED");
+      await controller.heard("error E_DRILL_LEFT");
       expect(controller.said).toMatch(/say leaving; .* restores itself|say leaving; no fault is on/);
       await restoredByThemselves();
       await endLease();
