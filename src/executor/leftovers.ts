@@ -27,16 +27,22 @@ interface Look {
   readonly unclear: readonly number[];
 }
 
-/** Looks at every process once. Linux only; elsewhere nothing is found. */
-export function findMarked(mark: Mark): Look {
+/**
+ * Looks at processes once. Linux only; elsewhere nothing is found.
+ * @param among only these; default: all there are
+ */
+export function findMarked(mark: Mark, among = allOthers()): Look {
   const marked: number[] = [];
-  const all = canSearch() ? readdirSync("/proc").map(Number).filter(isOther) : [];
-  const unclear = all.filter((pid) => {
+  const unclear = among.filter((pid) => {
     const carries = carriesMark(pid, mark);
     if (carries === true) marked.push(pid);
     return carries === "unclear";
   });
   return { marked, unclear };
+}
+
+function allOthers(): number[] {
+  return canSearch() ? readdirSync("/proc").map(Number).filter(isOther) : [];
 }
 
 function isOther(pid: number): boolean {
@@ -58,8 +64,9 @@ function carries(environment: string | undefined, mark: Mark): boolean {
 }
 
 /**
- * Kills what carries the mark until a look finds none. What is just changing
- * its program shows no mark: all are looked at again, since it may start others.
+ * Kills what carries the mark until a look at all finds none. What is just
+ * changing its program shows no mark: it alone is looked at again until it does.
+ * A look at all instead might never end where others start programs all the time.
  * @returns the pids it killed, and those that at the end of `limitMs` were still there, or may be marked
  */
 export async function killMarked(
@@ -68,17 +75,17 @@ export async function killMarked(
 ): Promise<{ killed: readonly number[]; left: readonly number[] }> {
   const killed = new Set<number>();
   const until = monotonicMs() + limitMs;
-  let changingPauseMs = pauseMs.changing;
+  let look = findMarked(mark);
   for (;;) {
-    const { marked, unclear } = findMarked(mark);
+    const { marked, unclear } = look;
     for (const pid of marked) {
       killed.add(pid);
       signal(pid, "SIGKILL");
     }
     const left = [...marked, ...unclear];
     if (left.length === 0 || monotonicMs() > until) return { killed: [...killed], left };
-    await sleep(marked.length > 0 ? pauseMs.killed : changingPauseMs);
-    changingPauseMs = Math.min(pauseMs.killed, 2 * changingPauseMs);
+    await sleep(marked.length > 0 ? pauseMs.killed : pauseMs.changing);
+    look = marked.length > 0 ? findMarked(mark) : findMarked(mark, [...unclear]);
   }
 }
 
